@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,8 +19,10 @@ from cellworth.table import Table
 from studies.money.development_tables import prices_of, table_of
 
 SHARES = (0.1, 0.25)
-TRAIN_ROWS, TEST_ROWS, OBSERVED, DRAWS = 500, 120, 0.5, 256
+TRAIN_ROWS, TEST_ROWS, OBSERVED, DRAWS = 500, 200, 0.5, 256
+HINDSIGHT_DRAWS = 64
 REPEATS = 3  # of each permutation
+AT_ONCE = 100  # rows to predict
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +51,13 @@ class NewRows:
         linear = "ridge regression" if table.target.label_kind == "number" else "logistic regression"
         model = model_of(train, model=f"{linear} + extra trees", folds=2)
         rule = prices_of(name, "unequal")
-        outputs, completer = outputs_of(model)
-        X = train.encode(prior=True).X
-        beliefs = RowBeliefs(train.layout, completer, outputs, X, draws=DRAWS, seed=seed)
-        return cls(train, test, model, rule.on(test), rule, beliefs)
+        return cls(train, test, model, rule.on(test), rule, _beliefs(train, model, DRAWS))
 
-    @property
+    def with_draws(self, draws: int) -> RowBeliefs:
+        """Return the beliefs by another number of draws."""
+        return _beliefs(self.train, self.model, draws)
+
+    @cached_property
     def money(self) -> Float64Array:
         """What all cells of each row cost, (m,)."""
         return np.array([self._cost(row, ~self.test.holes[row]) for row in range(self.test.shape[0])])
@@ -65,36 +70,41 @@ class NewRows:
     def predicted(self, known: BoolArray) -> Float64Array:
         """Return the outputs (m, K) for the test rows of which some cells (m, p) are known."""
         X = self.beliefs.layout.encode(np.where(known, self.test.values, np.nan))
-        return np.array([information.belief for information, _ in self.beliefs.of(X)])
+        return np.concatenate(
+            [self.beliefs.outputs(X[k : k + AT_ONCE]).mean(axis=1) for k in range(0, len(X), AT_ONCE)]
+        )
 
     def in_order(self, order: IntArray, share: float) -> BoolArray:
         """Return what is known (m, p) after buying in an order (p,), or (m, p), within a share of the money.
 
         Cells bought in turn open a lasting group once; a cell that does not fit is left out.
         """
-        known = np.zeros(self.test.shape, dtype=bool)
-        for row, budget in enumerate(share * self.money):
-            prices = self.prices.of_rows(np.array([row]))
-            spent = 0.0
-            for column in np.broadcast_to(order, known.shape)[row]:
-                price = float(prices.marginal(known[[row]])[0, column])
-                if not self.test.holes[row, column] and spent + price <= budget + 1e-9:
-                    known[row, column], spent = True, spent + price
+        known, spent = np.zeros(self.test.shape, dtype=bool), np.zeros(len(self.money))
+        every, orders = np.arange(len(known)), np.broadcast_to(order, (len(known), order.shape[-1]))
+        for columns in orders.T:
+            price = self.prices.marginal(known)[every, columns]
+            buys = ~self.test.holes[every, columns] & (spent + price <= share * self.money + 1e-9)
+            known[every[buys], columns[buys]] = True
+            spent[buys] += price[buys]
         return known
 
-    def by_policy(self, share: float) -> tuple[BoolArray, int]:
-        """Return what `Policy` knows (m, p) within a share of each row's money, and the number of steps."""
-        budgets = share * self.money
-        spent, done, asked = np.zeros(len(budgets)), np.zeros(len(budgets), dtype=bool), 0
+    def by_policy(self, share: float, *, shared: bool) -> tuple[BoolArray, int, float]:
+        """Return what `Policy` knows (m, p), the number of steps of all rows, and their processor time.
+
+        It may spend a share of the money: of each row's own, or ``shared``, of the mean over rows.
+        """
+        most = share * (np.full(len(self.money), self.money.mean()) if shared else self.money)
+        limit = {"mean_budget" if shared else "budget": float(most.max())}
+        policy = Policy(self.train, self.model, prices=self.price_rule, draws=DRAWS, **limit)
+        spent, done, asked = np.zeros(len(most)), np.zeros(len(most), dtype=bool), 0
         known = np.zeros(self.test.shape, dtype=bool)
-        most = float(budgets.max())
-        policy = Policy(self.train, self.model, prices=self.price_rule, budget=most, draws=DRAWS)
+        begun = time.process_time()
         while not done.all():
             rows = np.flatnonzero(~done)
             asked += len(rows)
             some = _rows(self.test, rows, np.where(known[rows], self.test.values[rows], np.nan))
             # A row's own limit: what other rows could spend more counts as spent.
-            used = {some.row_ids[k]: most - budgets[row] + spent[row] for k, row in enumerate(rows)}
+            used = {some.row_ids[k]: most.max() - most[row] + spent[row] for k, row in enumerate(rows)}
             # What the table itself lacks cannot be bought.
             names = np.array(self.test.column_names, dtype=object)
             lacking = {some.row_ids[k]: names[self.test.holes[row]].tolist() for k, row in enumerate(rows)}
@@ -103,7 +113,18 @@ class NewRows:
                 known[row, [self.test.column_index(name) for name in step.take]] = True
                 spent[row] += step.price
                 done[row] = step.stop
-        return known, asked
+        return known, asked, time.process_time() - begun
+
+    def spent_share(self, known: BoolArray) -> float:
+        """Return the money that known cells (m, p) cost, as a share of that of all cells."""
+        spent = [self._cost(row, known[row]) for row in range(len(known))]
+        return float(np.sum(spent) / self.money.sum())
+
+
+def _beliefs(train: Table, model: Any, draws: int) -> RowBeliefs:
+    outputs, completer = outputs_of(model)
+    X = train.encode(prior=True).X
+    return RowBeliefs(train.layout, completer, outputs, X, draws=draws, seed=0)
 
 
 def _rows(table: Table, rows: IntArray, values: Float64Array) -> Table:

@@ -13,11 +13,13 @@ from cellworth.policy.decision_costs import BeliefVariance, error_costs, squared
 def test_knowing_more_never_costs_and_saves_at_most_what_is_lost(K, seed):
     rng = np.random.default_rng(seed)
     then = rng.dirichlet(np.ones(K), size=(3, 20))
-    now = then[0].mean(axis=0)
+    now = then.mean(axis=1)
     costs = error_costs(rng.uniform(0, 9, (K, K)) * (1 - np.eye(K)), tuple(range(K)))
     for loss in (BeliefVariance(), costs):
-        assert loss.saved(now, then)[0] >= 0
-    assert costs.saved(now, then[0]) <= costs.expected(now) + 1e-12
+        saved = loss.saved(now, then)
+        assert (saved >= 0).all()
+        assert saved[1] == pytest.approx(loss.saved(now[1], then[1]))
+    assert (costs.saved(now, then) <= costs.expected(now) + 1e-12).all()
 
 
 def test_the_best_action_by_plain_enumeration():

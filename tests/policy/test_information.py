@@ -7,17 +7,31 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from cellworth.policy.decision_costs import BeliefVariance, error_costs
-from cellworth.policy.information import RowInformation, orthonormal, projected
+from cellworth.policy.information import GrowingFit, Information, orthonormal
 
 LOSSES = {"cost": error_costs(100.0, (0, 1)), "squared": BeliefVariance()}
 
 
+def told_by(chance, cells, tied=False):
+    """Return the information of one row, from the chances (M,) of its draws and those of its cells (M, p)."""
+    draws = [each.reshape(1, len(chance), -1) for each in (cells if isinstance(cells, list) else cells.T)]
+    outputs = np.column_stack([1 - chance, chance])[np.newaxis]
+    p = len(draws)
+    return Information.made(outputs, draws, np.ones((1, p), dtype=bool), [tied] * p)
+
+
 def logistic_row(weights, offset, draws, seed):
-    """Return what draws of independent cells tell under a logistic model, and the draws."""
-    rng = np.random.default_rng(seed)
-    z = rng.normal(size=(draws, len(weights)))
-    chance = expit(z @ weights + offset)
-    return RowInformation.made(np.column_stack([1 - chance, chance]), list(z.T))
+    """Return what draws of independent cells tell under a logistic model."""
+    z = np.random.default_rng(seed).normal(size=(draws, len(weights)))
+    return told_by(expit(z @ weights + offset), z)
+
+
+def worth(information, cells, loss):
+    """Return what a set of cells is worth in the first row."""
+    fit = GrowingFit(information)
+    for cell in cells:
+        fit.add(np.full(len(information.outputs), cell), np.ones(len(information.outputs), dtype=bool))
+    return float(information.worth_of(fit.beliefs(), loss)[0])
 
 
 def true_worth(weights, offset, known, loss):
@@ -37,13 +51,13 @@ def true_worth(weights, offset, known, loss):
 @pytest.mark.parametrize("kind", LOSSES)
 def test_worth_is_that_of_quadrature(kind):
     loss, weights, offset = LOSSES[kind], np.array([2.0, 1.0, 0.5]), -0.5
-    found = np.array([logistic_row(weights, offset, 512, seed).worths(loss) for seed in range(20)])
+    found = np.array([logistic_row(weights, offset, 512, seed).worths(loss)[0] for seed in range(20)])
     truth = np.array([true_worth(weights, offset, {j}, loss) for j in range(3)])
     # Four standard errors of the mean of twenty, and 2 % of all that could be saved for the polynomials.
     whole = true_worth(weights, offset, {0, 1, 2}, loss)
     allowed = 4 * found.std(axis=0, ddof=1) / np.sqrt(20) + 0.02 * whole
     assert (np.abs(found.mean(axis=0) - truth) < allowed).all()
-    pair = [logistic_row(weights, offset, 512, seed).worth([0, 1], loss) for seed in range(20)]
+    pair = [worth(logistic_row(weights, offset, 512, seed), [0, 1], loss) for seed in range(20)]
     assert np.mean(pair) == pytest.approx(true_worth(weights, offset, {0, 1}, loss), abs=0.05 * whole)
 
 
@@ -51,13 +65,13 @@ def test_two_cells_that_tell_only_together():
     rng = np.random.default_rng(0)
     z = rng.choice([-1.0, 1.0], size=(512, 3))
     chance = np.where(z[:, 0] * z[:, 1] > 0, 0.9, 0.1)
-    information = RowInformation.made(np.column_stack([1 - chance, chance]), list(z.T))
+    information = told_by(chance, z, tied=True)
     loss = LOSSES["cost"]
     # One cell alone: at most what 512 draws by chance seem to tell.
     assert information.worths(loss).max() < 4.0
     # Knowing both: from 50 % (or what the draws are) to 90 % right.
-    belief = information.belief
-    assert information.worth([0, 1], loss) == pytest.approx(100 * belief.min() - 10, abs=0.5)
+    belief = information.belief[0]
+    assert worth(information, [0, 1], loss) == pytest.approx(100 * belief.min() - 10, abs=0.5)
 
 
 @settings(max_examples=30, deadline=None)
@@ -66,10 +80,10 @@ def test_a_decision_that_no_draw_changes_is_worth_nothing_to_know_about(seed, p)
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(64, p))
     chance = 0.5 + 0.4 * expit(z @ rng.normal(size=p))  # always above a half
-    information = RowInformation.made(np.column_stack([1 - chance, chance]), list(z.T))
+    information = told_by(chance, z, tied=True)
     loss = error_costs(rng.uniform(1, 1e6), (0, 1))
     assert information.worths(loss) == pytest.approx(0, abs=1e-6)
-    assert information.worth(list(range(p)), loss) == pytest.approx(0, abs=1e-6)
+    assert worth(information, range(p), loss) == pytest.approx(0, abs=1e-6)
 
 
 @settings(max_examples=20, deadline=None)
@@ -77,9 +91,9 @@ def test_a_decision_that_no_draw_changes_is_worth_nothing_to_know_about(seed, p)
 def test_no_set_is_worth_more_than_all_cells(seed):
     information = logistic_row(np.random.default_rng(seed).normal(size=4), 0.1, 64, seed)
     for loss in LOSSES.values():
-        whole = information.perfect(loss)
+        whole = information.perfect(loss)[0]
         assert (information.worths(loss) <= whole + 1e-12).all()
-        assert information.worth([0, 1, 2, 3], loss) <= whole + 1e-12
+        assert worth(information, [0, 1, 2, 3], loss) <= whole + 1e-12
 
 
 def test_cells_that_tell_nothing_are_rarely_taken_for_telling():
@@ -87,7 +101,7 @@ def test_cells_that_tell_nothing_are_rarely_taken_for_telling():
     wrong = 0
     for seed in range(20):
         information = logistic_row(weights, 0.0, 256, seed)
-        told = information.significant(information.told()[1])
+        told = information.significant(information.told()[1])[0]
         assert told[0]
         wrong += told[1:].any()
     # Each row has a chance of 1 % of any false alarm; more than 3 of 20 have a chance of 4e-5.
@@ -99,11 +113,9 @@ def test_categories_and_constants():
     category = rng.integers(3, size=300)
     chance = np.array([0.1, 0.5, 0.9])[category]
     one_hot = np.eye(3)[category]
-    information = RowInformation.made(
-        np.column_stack([1 - chance, chance]), [one_hot, np.ones(300), rng.normal(size=300)]
-    )
-    assert information.sizes.tolist() == [2, 0, 3]
-    share, chance_of = information.told()
+    information = told_by(chance, [one_hot, np.ones(300), rng.normal(size=300)], tied=True)
+    assert information.sizes.tolist() == [[2, 0, 3]]
+    (share,), (chance_of,) = information.told()
     assert share[0] == pytest.approx(1.0)
     assert (share[1], chance_of[1]) == (0.0, 1.0)
 
@@ -120,13 +132,28 @@ def test_orthonormal_lines():
         assert not block[k:].any()
 
 
-def test_projections_are_those_of_least_squares():
+def test_cells_without_ties_are_prepared_as_those_with():
+    z = np.random.default_rng(0).normal(size=(100, 2))
+    chance = expit(z[:, 0])
+    plain, tied = told_by(chance, z), told_by(chance, z, tied=True)
+    assert plain.bases == pytest.approx(tied.bases, abs=1e-9)
+    assert plain.worths(BeliefVariance()) == pytest.approx(tied.worths(BeliefVariance()))
+
+
+def test_growing_fits_are_those_of_least_squares_and_rows_do_not_mix():
     rng = np.random.default_rng(0)
-    lines, y = rng.normal(size=(5, 60)), rng.normal(size=(60, 2))
-    lines[3] = lines[0] - 2 * lines[1] + 7  # depends on others, and a constant
-    lines[4] = 3.0
-    y -= y.mean(axis=0)
-    fit, size = projected(lines, y)
-    design = np.column_stack([np.ones(60), lines[:3].T])
-    assert size == 3
-    assert fit == pytest.approx(design @ np.linalg.lstsq(design, y, rcond=None)[0], abs=1e-9)
+    z, outputs = rng.normal(size=(2, 80, 3)), rng.normal(size=(2, 80, 2))
+    cells = [z[:, :, [place]] for place in range(3)]
+    both = Information.made(outputs, cells, np.ones((2, 3), dtype=bool), [False] * 3)
+    fit = GrowingFit(both)
+    fit.add(np.array([0, 2]), np.array([True, True]))
+    fit.add(np.array([1, 0]), np.array([True, False]))  # the second row has no second cell
+    for row, chosen in ((0, (0, 1)), (1, (2,))):
+        columns = [both.bases[row, cell] for cell in chosen]
+        if len(chosen) == 2:
+            columns.append((columns[0][:, 0] * columns[1][:, 0])[:, np.newaxis])
+        design = np.column_stack([np.ones(80), *columns])
+        by_hand = design @ np.linalg.lstsq(design, outputs[row], rcond=None)[0]
+        assert outputs[row] - fit.residual[row] - both.belief[row] == pytest.approx(
+            by_hand - both.belief[row], abs=1e-9
+        )

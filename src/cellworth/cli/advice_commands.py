@@ -159,6 +159,9 @@ def next_cell(
         float | None, Option(min=0, help="Stop once further cells would move a number by no more.")
     ] = None,
     budget: Annotated[float | None, Option(min=0, help="The most to spend on one row.")] = None,
+    mean_budget: Annotated[
+        float | None, Option(min=0, help="What to spend on a row on average; rows share it.")
+    ] = None,
     free: Annotated[
         list[str] | None, Option(metavar="COLUMN", help="A column that costs nothing; repeatable.")
     ] = None,
@@ -169,7 +172,8 @@ def next_cell(
     """Say what to measure next in new rows, and when it is enough.
 
     Each missing cell is worth what its possible values would do to the prediction. Say when to stop with at
-    least one of --error-cost, --confidence (for a number, --deviation) and --budget. Nothing is recorded.
+    least one of --error-cost, --confidence (for a number, --deviation), --budget and --mean-budget. Nothing
+    is recorded.
 
     Example: cellworth next new.csv --table clinic.csv --target outcome --error-cost 500
     """
@@ -178,6 +182,7 @@ def next_cell(
         "confidence": confidence,
         "deviation": deviation,
         "budget": budget,
+        "mean_budget": mean_budget,
         "free": tuple(free or ()),
     }
     if table is None:

@@ -31,13 +31,17 @@ class BeliefLoss(Protocol):
     def in_money(self) -> bool:
         """Whether the loss is money, so that it can be compared with prices."""
 
+    @property
+    def per_variance(self) -> float | None:
+        """What a unit of the beliefs' variance saves, if nothing else counts; else None."""
+
     def saved(self, now: Float64Array, then: Float64Array) -> Float64Array:
         """Return how much less is lost, on average, with better beliefs.
 
         Parameters
         ----------
-        now : (K,) array
-            The belief at present.
+        now : (..., K) array
+            The beliefs at present.
         then : (..., M, K) array
             Equally probable beliefs once more is known; on average they are ``now``.
 
@@ -65,10 +69,16 @@ class BeliefVariance:
         """Whether errors have a price."""
         return self.cost is not None
 
+    @property
+    def per_variance(self) -> float:
+        """The cost, or 1."""
+        return 1.0 if self.cost is None else self.cost
+
     def saved(self, now: Float64Array, then: Float64Array) -> Float64Array:
         """Return the variance of the beliefs, summed over classes, times the cost."""
-        unit = 1.0 if self.cost is None else self.cost
-        return np.asarray(unit * ((then - now) ** 2).sum(axis=-1).mean(axis=-1))
+        return np.asarray(
+            self.per_variance * ((then - now[..., np.newaxis, :]) ** 2).sum(axis=-1).mean(axis=-1)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,15 +93,16 @@ class ErrorCosts:
 
     costs: Float64Array
     in_money: bool = True
+    per_variance: None = None
 
     def saved(self, now: Float64Array, then: Float64Array) -> Float64Array:
         """Return the expected cost of the best action now, minus that of the best actions then."""
         later = (then @ self.costs).min(axis=-1).mean(axis=-1)
         return np.maximum(0.0, self.expected(now) - later)
 
-    def expected(self, belief: Float64Array) -> float:
-        """Return the expected cost of the best action."""
-        return float((belief @ self.costs).min())
+    def expected(self, belief: Float64Array) -> Float64Array:
+        """Return the expected cost of the best action for beliefs (..., K)."""
+        return np.asarray((belief @ self.costs).min(axis=-1))
 
     def best(self, belief: Float64Array) -> int:
         """Return the class to act on, by number."""

@@ -1,4 +1,4 @@
-r"""What a cell of one row tells about its label: expected value of information from posterior draws.
+r"""What cells of rows tell about their labels: expected value of information from posterior draws.
 
 Given M joint draws :math:`x^m` of the missing cells of a row, and the model's outputs :math:`f^m = f(x^m)`
 for the completed rows, the belief once cell j is known is :math:`\mathrm{E}[f \mid x_j]`: a regression of the
@@ -13,13 +13,14 @@ unbiased estimate of the explained variance (adjusted R2), and an F test says wh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache, cached_property
 
 import numpy as np
 from scipy.special import fdtrc, ndtri
 from scipy.stats import rankdata
 
-from cellworth.arrays import Float64Array, IntArray
+from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.policy.decision_costs import BeliefLoss
 
 DEGREE = 3
@@ -29,119 +30,192 @@ DOUBT = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class RowInformation:
-    """Draws of one row's missing cells, ready to regress the model's outputs on them.
+class Information:
+    """Draws of the missing cells of m rows, ready to regress the model's outputs on them.
 
     Attributes
     ----------
-    outputs : (M, K) array
+    outputs : (m, M, K) array
         Of the model, one line per draw.
-    bases : (p, M, k) array
-        For each of p open cells, up to k orthonormal columns, orthogonal to a constant; 0 beyond.
-    sizes : (p,) array
-        How many columns of each basis are in use; 0 for a cell whose draws are all the same.
+    bases : (m, p, M, k) array
+        For each of p cells, up to k orthonormal columns, orthogonal to a constant; 0 beyond.
+    sizes : (m, p) array
+        How many columns of each basis are in use; 0 for a cell that is known, or always drawn the
+        same.
 
     Notes
     -----
-    Memory O(p M k), and so is the time of `made` and `told`, times K.
+    Memory O(m p M k), and so is the time of all methods, times K. Rows do not depend on each other.
     """
 
     outputs: Float64Array
     bases: Float64Array
     sizes: IntArray
-    _fits: dict[tuple[int, ...], Float64Array] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def made(cls, outputs: Float64Array, cells: Sequence[Float64Array]) -> RowInformation:
-        """Prepare the draws of each open cell, (M,), or (M, width) for a category of several columns."""
-        M = len(outputs)
-        single = [place for place, cell in enumerate(cells) if cell.ndim == 1]
-        k = max([DEGREE, *(cell.shape[1] for cell in cells if cell.ndim == 2)])
-        raw = np.zeros((len(cells), k, M))
-        if single:
-            scores = normal_scores(np.array([cells[place] for place in single]))
-            raw[single, :DEGREE] = np.stack([scores**power for power in range(1, DEGREE + 1)], axis=1)
+    def made(
+        cls, outputs: Float64Array, cells: Sequence[Float64Array], open_cells: BoolArray, tied: Sequence[bool]
+    ) -> Information:
+        """Prepare the draws of each cell.
+
+        Parameters
+        ----------
+        outputs : (m, M, K) array
+        cells : sequence of (m, M, width) arrays
+            The draws of each of the p cells; several columns are the indicators of a category.
+        open_cells : (m, p) array of bool
+            Which cells are missing.
+        tied : sequence of bool
+            Whether draws of a cell may be equal.
+        """
+        m, M, _ = outputs.shape
+        k = max([DEGREE, *(cell.shape[2] for cell in cells)])
+        bases, sizes = np.zeros((m, len(cells), M, k)), np.zeros((m, len(cells)), dtype=np.intp)
         for place, cell in enumerate(cells):
-            if cell.ndim == 2:
-                raw[place, : cell.shape[1]] = cell.T
-        bases, sizes = orthonormal(raw)
-        return cls(outputs, bases.transpose(0, 2, 1), sizes)
+            rows = np.flatnonzero(open_cells[:, place])
+            if not len(rows):
+                continue
+            if not tied[place]:
+                order = cell[rows, :, 0].argsort(axis=1)
+                bases[rows[:, np.newaxis], place, order, :DEGREE] = score_polynomials(M)
+                sizes[rows, place] = DEGREE
+                continue
+            lines, sizes[rows, place] = cell_lines(cell[rows])
+            bases[rows, place, :, : lines.shape[1]] = lines.transpose(0, 2, 1)
+        return cls(outputs, bases, sizes)
 
-    @property
+    @cached_property
     def belief(self) -> Float64Array:
-        """The mean output (K,)."""
-        return np.asarray(self.outputs.mean(axis=0))
+        """The mean outputs (m, K)."""
+        return np.asarray(self.outputs.mean(axis=1))
 
-    def perfect(self, loss: BeliefLoss) -> float:
-        """Return what knowing all cells would save: no cell or set of cells is worth more."""
-        return float(loss.saved(self.belief, self.outputs))
+    def perfect(self, loss: BeliefLoss) -> Float64Array:
+        """Return what knowing all cells would save, (m,): no cell or set of cells is worth more."""
+        return loss.saved(self.belief, self.outputs)
 
     def told(self, residual: Float64Array | None = None) -> tuple[Float64Array, Float64Array]:
-        """Return what share of the outputs' variance each cell explains, (p,), and the chance of so much.
+        """Return what share of the outputs' variance each cell explains, (m, p), and the chance of so much.
 
-        The share is adjusted for noise, at least 0. With ``residual`` (M, K), what earlier cells left
-        unexplained, shares are of it. The chance (p,) is the F test's, for cells that tell nothing.
+        The share is adjusted for noise, at least 0. With ``residual`` (m, M, K), what earlier cells left
+        unexplained, shares are of it. The chance (m, p) is the F test's, for cells that tell nothing.
         """
-        left = self.outputs - self.belief if residual is None else residual
-        total = float((left**2).sum())
-        if total <= 1e-18 * len(left):
-            return np.zeros(len(self.sizes)), np.ones(len(self.sizes))
-        explained = (np.einsum("pmk,mc->pkc", self.bases, left) ** 2).sum(axis=(1, 2)) / total
-        return _adjusted(explained, self.sizes, len(left))
-
-    def fitted(self, cells: Sequence[int]) -> Float64Array:
-        """Return the beliefs (M, K) once a set of cells is known, one per draw; their mean is the belief.
-
-        Of several cells, products of their first columns are regressed on, too: two cells may tell together
-        what neither tells alone. So are the square and the cube of the sum of what each tells: models bend
-        such sums, as a logistic curve does. O(M b^2) for b columns.
-        """
-        key = tuple(cells)
-        if key not in self._fits:
-            self._fits[key] = self._fit(key)
-        return self._fits[key]
-
-    def _fit(self, cells: Sequence[int]) -> Float64Array:
-        columns = [self.bases[cell, :, : self.sizes[cell]] for cell in cells if self.sizes[cell]]
-        if not columns:
-            return np.broadcast_to(self.belief, self.outputs.shape)
-        around = self.outputs - self.belief
-        lines = [each.T for each in columns]
-        if len(columns) > 1:
-            firsts = [each[:, 0] for each in columns]
-            lines += [a * b for place, a in enumerate(firsts) for b in firsts[:place]]
-            sums = np.sum([each @ (each.T @ around) for each in columns], axis=0)
-            lines += [sums.T**2, sums.T**3]
-        fit, size = projected(np.vstack(lines), around)
-        total = float((around**2).sum())
-        raw = float((fit**2).sum()) / total if total > 0 else 0.0
-        share, _ = _adjusted(np.array([raw]), np.array([size]), len(around))
-        return np.asarray(self.belief + fit * np.sqrt(share[0] / raw if raw > 0 else 0.0))
-
-    def worth(self, cells: Sequence[int], loss: BeliefLoss) -> float:
-        """Return what knowing a set of cells would save on average, at most `perfect`."""
-        return min(float(loss.saved(self.belief, self._possible(self.fitted(cells)))), self.perfect(loss))
+        left = self.outputs - self.belief[:, np.newaxis] if residual is None else residual
+        total = (left**2).sum(axis=(1, 2))
+        nothing = total <= 1e-18 * left.shape[1]
+        explained = (self._coefficients(left) ** 2).sum(axis=(2, 3))
+        explained /= np.where(nothing, 1.0, total)[:, np.newaxis]
+        share, chance = adjusted(explained, self.sizes, left.shape[1])
+        return np.where(nothing[:, np.newaxis], 0.0, share), np.where(nothing[:, np.newaxis], 1.0, chance)
 
     def worths(self, loss: BeliefLoss) -> Float64Array:
-        """Return `worth` of each cell alone, (p,), together; O(p M K (k + K))."""
-        around = self.outputs - self.belief
-        coefficients = np.einsum("pmk,mc->pkc", self.bases, around)
-        total = float((around**2).sum())
-        if total <= 1e-18 * len(around):
-            return np.zeros(len(self.sizes))
-        raw = (coefficients**2).sum(axis=(1, 2)) / total
-        share, _ = _adjusted(raw, self.sizes, len(around))
+        """Return what knowing each cell alone would save on average, (m, p), at most `perfect`."""
+        around = self.outputs - self.belief[:, np.newaxis]
+        coefficients = self._coefficients(around)
+        total = (around**2).sum(axis=(1, 2))
+        raw = (coefficients**2).sum(axis=(2, 3)) / np.where(total > 0, total, 1.0)[:, np.newaxis]
+        share, _ = adjusted(raw, self.sizes, around.shape[1])
+        if loss.per_variance is not None:
+            return loss.per_variance * share * total[:, np.newaxis] / around.shape[1]
         shrunk = np.sqrt(np.divide(share, raw, where=raw > 0, out=np.zeros_like(raw)))
-        fitted = self.belief + (self.bases @ coefficients) * shrunk[:, np.newaxis, np.newaxis]
-        return np.minimum(loss.saved(self.belief, self._possible(fitted)), self.perfect(loss))
+        fitted = (self.bases @ coefficients) * shrunk[:, :, np.newaxis, np.newaxis]
+        fitted += self.belief[:, np.newaxis, np.newaxis]
+        now = self.belief[:, np.newaxis]
+        worths = loss.saved(now, self._possible(fitted.swapaxes(0, 1)).swapaxes(0, 1))
+        some = total > 1e-18 * around.shape[1]
+        return np.where(some[:, np.newaxis], np.minimum(worths, self.perfect(loss)[:, np.newaxis]), 0.0)
 
-    def significant(self, chance: Float64Array) -> Float64Array:
-        """Return which cells tell something, (p,) bool, given the chances of `told`."""
-        return np.asarray(chance < DOUBT / max(1, len(chance)))
+    def significant(self, chance: Float64Array) -> BoolArray:
+        """Return which cells tell something, (m, p), given the chances of `told`."""
+        return np.asarray(chance < DOUBT / np.maximum(1, (self.sizes > 0).sum(axis=1, keepdims=True)))
+
+    def worth_of(self, beliefs: Float64Array, loss: BeliefLoss) -> Float64Array:
+        """Return what fitted beliefs (m, M, K) would save, (m,), at most `perfect`."""
+        return np.minimum(loss.saved(self.belief, self._possible(beliefs)), self.perfect(loss))
+
+    def _coefficients(self, around: Float64Array) -> Float64Array:
+        return np.asarray(self.bases.swapaxes(2, 3) @ around[:, np.newaxis])
 
     def _possible(self, beliefs: Float64Array) -> Float64Array:
-        """Keep beliefs (..., M, K) within what the model's outputs are."""
-        return np.clip(beliefs, self.outputs.min(axis=0), self.outputs.max(axis=0))
+        """Keep beliefs (..., m, M, K) within what the model's outputs are."""
+        low, high = self.outputs.min(axis=1)[:, np.newaxis], self.outputs.max(axis=1)[:, np.newaxis]
+        return np.clip(beliefs, low, high)
+
+
+class GrowingFit:
+    """The beliefs once a set of cells is known, for sets that grow by one cell per row at a time.
+
+    Of several cells, products of their first columns are regressed on, too: two cells may tell together what
+    neither tells alone. Each cell costs O(m M b k) for the b columns so far.
+    """
+
+    def __init__(self, information: Information) -> None:
+        self._information = information
+        m, M, _ = information.outputs.shape
+        self._around = information.outputs - information.belief[:, np.newaxis]
+        self._total = (self._around**2).sum(axis=(1, 2))
+        self._fit = np.zeros_like(self._around)
+        self._lines = np.zeros((m, 0, M))  # orthonormal; 0 where they depend on earlier ones
+        self._firsts = np.zeros((m, 0, M))
+        self._size = np.zeros(m, dtype=np.intp)
+
+    @property
+    def residual(self) -> Float64Array:
+        """What the cells leave unexplained of the outputs, (m, M, K)."""
+        return self._around - self._fit
+
+    def add(self, cells: IntArray, rows: BoolArray) -> None:
+        """Add one cell (m,) per row, in the rows (m,) that have one."""
+        bases = self._information.bases[np.arange(len(cells)), cells].swapaxes(1, 2)
+        new = bases * rows[:, np.newaxis, np.newaxis]
+        first = new[:, :1]
+        lines, fit, size = self._orthonormal(np.concatenate([new, first * self._firsts], axis=1))
+        self._firsts = np.concatenate([self._firsts, first], axis=1)
+        self._lines = np.concatenate([self._lines, lines], axis=1)
+        self._fit = self._fit + fit
+        self._size = self._size + size
+
+    def beliefs(self) -> Float64Array:
+        """Return the fitted beliefs (m, M, K), one per draw, shrunk to the adjusted R2.
+
+        The square and the cube of the fit, of the output that varies most, are fitted, too: models bend sums
+        of what cells tell, as a logistic curve does.
+        """
+        fit, size = self._fit, self._size
+        if self._firsts.shape[1] > 1:
+            varied = (fit**2).sum(axis=1).argmax(axis=1)
+            line = np.take_along_axis(fit, varied[:, np.newaxis, np.newaxis], axis=2)[:, :, 0]
+            _, more, further = self._orthonormal(np.stack([line**2, line**3], axis=1))
+            fit, size = fit + more, size + further
+        raw = (fit**2).sum(axis=(1, 2)) / np.where(self._total > 0, self._total, 1.0)
+        share, _ = adjusted(raw, size, fit.shape[1])
+        shrunk = np.sqrt(np.divide(share, raw, where=raw > 0, out=np.zeros_like(raw)))
+        return np.asarray(self._information.belief[:, np.newaxis] + fit * shrunk[:, np.newaxis, np.newaxis])
+
+    def _orthonormal(self, new: Float64Array) -> tuple[Float64Array, Float64Array, IntArray]:
+        """Return new lines (m, c, M) made orthonormal to all, their fit (m, M, K), and their number."""
+        new = new - new.mean(axis=2, keepdims=True)
+        before = np.sqrt((new**2).sum(axis=2, keepdims=True))
+        for _ in range(2):  # twice, for accuracy
+            new = new - (new @ self._lines.swapaxes(1, 2)) @ self._lines
+        new[np.sqrt((new**2).sum(axis=2, keepdims=True))[..., 0] <= 1e-6 * before[..., 0]] = 0.0
+        lines, size = orthonormal(new)
+        return lines, lines.swapaxes(1, 2) @ (lines @ self._around), size
+
+
+@cache
+def score_polynomials(M: int) -> Float64Array:
+    """Return the orthonormal polynomials (M, `DEGREE`) of the normal scores of M draws without ties."""
+    scores = ndtri((np.arange(M) + 0.5) / M)
+    lines, _ = orthonormal(np.stack([scores**power for power in range(1, DEGREE + 1)])[np.newaxis])
+    return np.ascontiguousarray(lines[0].T)
+
+
+def cell_lines(draws: Float64Array) -> tuple[Float64Array, IntArray]:
+    """Return orthonormal lines (m, k, M) of draws (m, M, width) of a cell, and how many are in use (m,)."""
+    if draws.shape[2] > 1:
+        return orthonormal(draws.swapaxes(1, 2))
+    scores = normal_scores(draws[:, :, 0])
+    return orthonormal(np.stack([scores**power for power in range(1, DEGREE + 1)], axis=1))
 
 
 def normal_scores(draws: Float64Array) -> Float64Array:
@@ -171,22 +245,7 @@ def orthonormal(raw: Float64Array) -> tuple[Float64Array, IntArray]:
     return out, size
 
 
-def projected(lines: Float64Array, around: Float64Array) -> tuple[Float64Array, int]:
-    """Return centred outputs (M, K) projected on the space of centred lines (b, M), and its dimension.
-
-    By the eigenvalues of the lines' correlations: O(M b^2 + b^3). Directions in which the lines all but
-    depend on each other are left out.
-    """
-    centred = lines - lines.mean(axis=1, keepdims=True)
-    length = np.sqrt((centred**2).sum(axis=1))
-    centred = centred[length > 1e-12] / length[length > 1e-12, np.newaxis]
-    eigenvalues, vectors = np.linalg.eigh(centred @ centred.T)
-    kept = eigenvalues > 1e-9 * len(centred)
-    basis = (vectors[:, kept] / np.sqrt(eigenvalues[kept])).T @ centred
-    return basis.T @ (basis @ around), int(kept.sum())
-
-
-def _adjusted(raw: Float64Array, sizes: IntArray, M: int) -> tuple[Float64Array, Float64Array]:
+def adjusted(raw: Float64Array, sizes: IntArray, M: int) -> tuple[Float64Array, Float64Array]:
     """Return explained shares corrected for noise, and the F test's chance of as much without any effect."""
     free = np.maximum(M - 1 - sizes, 1)
     share = np.where(sizes > 0, np.maximum(0.0, 1 - (1 - raw) * (M - 1) / free), 0.0)

@@ -1,27 +1,24 @@
-"""Plan what to measure next in one row: sets of cells, what they are worth together, and what they cost."""
+"""Plan what to measure next in each row: sets of cells, what they are worth together, and what they cost."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.policy.decision_costs import BeliefLoss
-from cellworth.policy.information import RowInformation
+from cellworth.policy.information import GrowingFit, Information
 from cellworth.prices import PriceList
 
-MOST_AHEAD = 6
+MOST_AHEAD = 4
 """Cells in a plan at most."""
-PAIRED = 6
-"""Pairs are made of this many of the best cells, and of the best cells of each group."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Cells to measure now, as the start of a plan that pays.
+    """Cells of one row to measure now, as the start of a plan that pays.
 
     Attributes
     ----------
@@ -41,186 +38,157 @@ class Plan:
     ahead: tuple[int, ...] = ()
 
 
-class RowPlanner:
-    """Plans for one row.
+class Planner:
+    """Plans for rows; each is planned on its own, all at the same time.
 
-    If the loss is money, a plan is a set of cells whose worth exceeds its price by most: cells that pay only
-    together are found, and so is a cell whose fee pays once others share it. Only cells that tell something
-    beyond doubt take part, unless there is none. If it is not, a plan is the cell with the highest worth per
-    unit of money or, where cells share fees, such a set; with a budget, it is the set of the highest worth
-    that the budget buys, so that cheap cells do not use up the money for a dear one that tells more. Plans
-    start with the best cell or pair, per unit of money or, with a budget, at all, and grow by the cell that
-    explains most of what is left per unit of money.
+    A plan grows by the cell that explains most of what is left per unit of money. It is begun with the best
+    cell per unit of money, and once more for each fee that cells share, as if that fee were paid: so cells
+    that pay only together are found. Of all beginnings of these plans, the best counts.
+
+    - If the loss is money, the one whose worth exceeds its price by most, if any does. Only cells that tell
+      something beyond doubt take part, unless there is none.
+    - If not, the one with the highest worth per unit of money, if that is above ``least_ratio``.
+    - If not, and there is a budget to use up (``use_up``), the one of the highest worth that the budget buys,
+      so that cheap cells do not use up the money for a dear one that tells more. Plans are then begun with
+      the cell of the highest worth, too.
 
     Parameters
     ----------
-    information : RowInformation
-        Of the row's open cells.
-    places : (q,) array of int
-        Their columns.
+    information : Information
+        Of m rows and p cells.
     loss : BeliefLoss
     prices : PriceList
-        Of this row alone, (1, p).
-    before : (1, p) array of bool
-        The cells that are known.
-    allowed : (q,) array of bool
-        The open cells that can be bought at all.
-    budget : float
-        The most that may be spent now; infinite without a limit.
+        Of one row.
+    before : (m, p) array of bool
+        The known cells.
+    allowed : (m, p) array of bool
+        The cells that can be bought.
+    budgets : (m,) array
+        The most that each plan may cost.
+    trust : (p,) array
+        By which gains are multiplied; see `cellworth.policy.label_evidence`.
+    least_ratio : float
+    use_up : bool
 
     Attributes
     ----------
-    worths : (q,) array
+    worths : (m, p) array
         What knowing each cell alone is expected to save; 0 for cells that tell nothing, beyond doubt, if the
         loss is money.
-    alone : (q,) array
+    alone : (m, p) array
         What each would cost alone.
     """
 
     def __init__(
         self,
-        information: RowInformation,
-        places: IntArray,
+        information: Information,
         loss: BeliefLoss,
         prices: PriceList,
         before: BoolArray,
         *,
         allowed: BoolArray,
-        budget: float = math.inf,
+        budgets: Float64Array,
+        trust: Float64Array,
+        least_ratio: float = -np.inf,
+        use_up: bool = False,
     ) -> None:
-        self._information, self._places, self._loss = information, places, loss
-        self._prices, self._before, self._budget = prices, before, budget
-        self.alone: Float64Array = prices.marginal(before)[0, places]
-        self.worths = information.worths(loss)
+        self._information, self._loss, self._trust = information, loss, trust
+        self._prices = prices.of_rows(np.zeros(len(before), dtype=np.intp))
+        self._before, self._budgets = before, budgets
+        self._least_ratio, self._use_up = least_ratio, use_up
+        self.alone: Float64Array = self._prices.marginal(before)
+        self.worths = information.worths(loss) * trust
         self._share, chance = information.told()
-        self._chance = chance
-        self._sure = np.asarray(information.significant(chance), dtype=bool)
+        self._sure = information.significant(chance)
         if loss.in_money:
             self.worths = np.where(self._sure, self.worths, 0.0)
-        self._open = allowed & (self.alone <= budget)
+        self._open = allowed & (information.sizes > 0) & (self.alone <= budgets[:, np.newaxis])
+        nothing = information.perfect(loss) <= 1e-12 * np.maximum(1.0, np.abs(information.outputs).max()) ** 2
+        self._open[nothing] = False
+        if loss.in_money:  # what tells nothing takes part only if there is nothing else
+            surely = self._open & self._sure
+            self._open = np.where(surely.any(axis=1, keepdims=True), surely, self._open)
 
-    def plan(self) -> Plan:
-        """Return the best plan found; empty if nothing can be bought, or nothing pays."""
-        candidates = np.flatnonzero(self._open & (self._information.sizes > 0))
-        if not len(candidates) or self._information.perfect(self._loss) <= 1e-12 * self._unit():
-            return Plan()
-        if not self._loss.in_money and not math.isinf(self._budget):
-            return self._best_within(candidates)
-        if not self._loss.in_money and self._prices.additive:
-            return self._made([self._best_alone(candidates)])
-        if self._loss.in_money and self._sure[candidates].any():
-            candidates = candidates[self._sure[candidates]]
-        return self._best_prefix(self._grown(self._start(candidates), candidates))
+    def plans(self) -> list[Plan]:
+        """Return the best plan of each row; empty if nothing can be bought, or nothing pays."""
+        best, found = np.full(len(self._before), -np.inf), [Plan()] * len(self._before)
+        for orders in self._beginnings():
+            for worth, price, cells, rows in self._grown(*orders):
+                goodness = self._goodness(worth, price)
+                for row in np.flatnonzero(rows & (goodness > best)).tolist():
+                    best[row] = goodness[row]
+                    ahead = tuple(int(cell[row]) for cell in cells)
+                    found[row] = Plan(self._with_first(ahead), float(worth[row]), float(price[row]), ahead)
+        return found
 
-    def _best_within(self, candidates: IntArray) -> Plan:
-        """Return the plan of the highest worth among those that spend the budget from different starts."""
-        if self._cost(candidates.tolist()) <= self._budget:  # there is money for all: the best comes first
-            return self._made([self._best_alone(candidates)])
-        most = int(candidates[self.worths[candidates].argmax()])
-        starts = [[self._best_alone(candidates)], [most]]
-        starts += [pair for pair in self._pairs(candidates) if self._cost(pair) <= self._budget][:PAIRED]
-        plans = [self._made(self._grown(start, candidates)[-1]) for start in _distinct(starts)]
-        return max(plans, key=lambda plan: (plan.worth, -plan.price))
-
-    def _unit(self) -> float:
-        """Return the scale of the loss, to tell nothing from rounding."""
-        return max(1.0, float(np.abs(self._information.outputs).max()) ** 2)
-
-    def _best_alone(self, candidates: IntArray) -> int:
-        ratios = self.worths[candidates] / self.alone[candidates]
-        if ratios.max() > 0:
-            return int(candidates[ratios.argmax()])
-        return int(candidates[self._chance[candidates].argmin()])  # nothing stands out of the noise
-
-    def _start(self, candidates: IntArray) -> list[int]:
-        """Return the cell, or pair that shares a fee, with the highest worth per unit of money."""
-        value = self.worths[candidates]
-        if not value.max() > 0:  # no cell changes a decision alone: start with what explains most
-            value = self._share[candidates]
-            return [int(candidates[(value / self.alone[candidates]).argmax()])]
-        ratios = value / self.alone[candidates]
-        best, start = float(ratios.max()), [int(candidates[ratios.argmax()])]
-        for pair in self._pairs(candidates):
-            price = self._cost(pair)
-            if price <= self._budget:
-                ratio = self._information.worth(pair, self._loss) / price
-                if ratio > best * (1 + 1e-9):
-                    best, start = ratio, pair
-        return start
-
-    def _pairs(self, candidates: IntArray) -> list[list[int]]:
-        """Return pairs of cells that are cheaper together."""
-        if self._prices.additive:
-            return []
-        order = candidates[np.argsort(-self._share[candidates] / self.alone[candidates], kind="stable")]
-        group = self._prices.group_of[self._places]
-        best = set(order[:PAIRED].tolist())
-        for number in np.unique(group[candidates]):
-            best |= set([each for each in order.tolist() if group[each] == number][:2])
-        pairs = []
-        for first in sorted(best):
-            for second in sorted(best):
-                same = group[first] >= 0 and group[first] == group[second]
-                if first < second and (same or self._prices.visit > 0):
-                    pairs.append([first, second])
-        return pairs
-
-    def _grown(self, start: list[int], candidates: IntArray) -> list[list[int]]:
-        """Return the start, and sets that each have one cell more."""
-        chosen, prefixes = list(start), [list(start)]
-        outputs = self._information.outputs
-        while len(chosen) < min(MOST_AHEAD, len(candidates)):
-            left = outputs - self._information.fitted(chosen)
-            share, chance = self._information.told(left)
-            bill = self._prices.bill(self._before)
-            for cell in chosen:
-                bill.add(0, int(self._places[cell]))
-            more = bill.prices()[0, self._places]
-            free = [each for each in candidates.tolist() if each not in chosen and share[each] > 0]
-            if self._loss.in_money and self._sure.any():
-                free = [each for each in free if self._information.significant(chance)[each]]
-            free = [each for each in free if self._cost([*chosen, each]) <= self._budget]
-            if not free:
-                break
-            chosen.append(max(free, key=lambda each: (share[each] / more[each], -each)))
-            prefixes.append(list(chosen))
-        return prefixes
-
-    def _best_prefix(self, prefixes: list[list[int]]) -> Plan:
-        plans = [self._made(prefix) for prefix in prefixes]
+    def _goodness(self, worth: Float64Array, price: Float64Array) -> Float64Array:
+        """Return by what plans are compared, (m,); minus infinity if they do not pay."""
         if self._loss.in_money:
-            best = max(plans, key=lambda plan: plan.worth - plan.price)
-            return best if best.worth > best.price else Plan()
-        return max(plans, key=lambda plan: plan.worth / plan.price)
+            return np.where(worth > price, worth - price, -np.inf)
+        ratio = worth / np.where(price > 0, price, 1.0)
+        pays = ratio > self._least_ratio
+        return np.where(pays, worth if self._use_up else ratio, -np.inf)
 
-    def _made(self, cells: list[int]) -> Plan:
-        worth = self._information.worth(cells, self._loss) if len(cells) > 1 else float(self.worths[cells[0]])
-        return Plan(
-            tuple(int(self._places[cell]) for cell in self._with_first(cells)),
-            worth,
-            self._cost(cells),
-            tuple(int(self._places[cell]) for cell in cells),
-        )
+    def _beginnings(self) -> Iterator[tuple[Float64Array, PriceList]]:
+        """Yield values (m, p) to choose the first cell by, and the prices by which plans grow."""
+        value = np.where(self._open, self.worths, 0.0)
+        none = ~(value > 0).any(axis=1)  # no cell changes a decision alone: start with what explains most
+        value[none] = self._share[none] + 1e-12
+        yield value / self.alone, self._prices
+        if self._use_up:
+            yield value, self._prices
+        if self._prices.additive:
+            return
+        for group in np.unique(self._prices.group_of[self._prices.group_of >= 0]):
+            members = self._prices.group_of == group
+            if members.sum() > 1 and self._prices.fee[members].any():
+                free = replace(self._prices, fee=np.where(members, 0.0, self._prices.fee))
+                yield np.where(members, value, 0.0) / free.marginal(self._before), free
+        if self._prices.visit > 0:
+            free = replace(self._prices, visit=0.0)
+            yield value / free.marginal(self._before), free
 
-    def _with_first(self, cells: list[int]) -> list[int]:
+    def _grown(
+        self, first: Float64Array, order_by: PriceList
+    ) -> Iterator[tuple[Float64Array, Float64Array, list[IntArray], BoolArray]]:
+        """Yield the worth and price (m,) of beginnings of plans, their cells, and the rows that have them."""
+        m = len(self._before)
+        fit, every = GrowingFit(self._information), np.arange(m)
+        bill, order_bill = self._prices.bill(self._before), order_by.bill(self._before)
+        price, worth, before = np.zeros(m), np.zeros(m), np.zeros(m)
+        left, rows, value = self._open.copy(), np.ones(m, dtype=bool), first
+        cells: list[IntArray] = []
+        for _ in range(MOST_AHEAD):
+            value = np.where(left, value, 0.0)
+            chosen = value.argmax(axis=1)
+            rows = rows & (value[every, chosen] > 0)
+            if not rows.any():
+                return
+            for row in np.flatnonzero(rows).tolist():
+                price[row] += bill.add(row, int(chosen[row]))
+                order_bill.add(row, int(chosen[row]))
+            left[every, chosen] = False
+            cells = [*cells, chosen]
+            fit.add(chosen, rows)
+            now = self._information.worth_of(fit.beliefs(), self._loss)
+            worth = worth + np.maximum(now - before, 0.0) * self._trust[chosen]
+            before = np.maximum(now, before)
+            if len(cells) == 1:
+                worth = self.worths[every, chosen]  # the same figure as in the list of cells
+                before = worth / self._trust[chosen]
+            yield worth, price.copy(), cells, rows
+            share, chance = self._information.told(fit.residual)
+            if self._loss.in_money:
+                sure = self._information.significant(chance) | ~self._sure.any(axis=1, keepdims=True)
+                share = np.where(sure, share, 0.0)
+            left &= price[:, np.newaxis] + bill.prices() <= self._budgets[:, np.newaxis] + 1e-9
+            value = share * self._trust / order_bill.prices()
+
+    def _with_first(self, cells: tuple[int, ...]) -> tuple[int, ...]:
         """Return the cells to measure with the first: those that would pay a fee again another time."""
-        prices = self._prices
-        if prices.visit > 0:
+        if self._prices.visit > 0:
             return cells
-        group = prices.group_of[self._places[cells[0]]]
-        if group < 0 or prices.lasting[group]:
+        group = self._prices.group_of[cells[0]]
+        if group < 0 or self._prices.lasting[group]:
             return cells[:1]
-        return [cell for cell in cells if prices.group_of[self._places[cell]] == group]
-
-    def _cost(self, cells: Sequence[int]) -> float:
-        bill = self._prices.bill(self._before)
-        return float(sum(bill.add(0, int(self._places[cell])) for cell in cells))
-
-
-def _distinct(starts: list[list[int]]) -> list[list[int]]:
-    """Return sets of cells without repetitions."""
-    found: list[list[int]] = []
-    for start in starts:
-        if all(set(start) != set(other) for other in found):
-            found.append(start)
-    return found
+        return tuple(cell for cell in cells if self._prices.group_of[cell] == group)

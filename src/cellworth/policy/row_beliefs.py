@@ -13,7 +13,7 @@ from cellworth.model.completing_models import CompletingClassifier, CompletingRe
 from cellworth.model.discrete_draws import FEW_VALUES, category_offsets
 from cellworth.model.feature_views import can_draw, sample_alike
 from cellworth.model.fitted_model import FittedModel, one_core
-from cellworth.policy.information import RowInformation
+from cellworth.policy.information import Information
 from cellworth.table import ColumnLayout
 
 UNCONDITIONAL = 4000
@@ -69,8 +69,7 @@ class RowBeliefs:
         self._completer, self._outputs = completer, outputs
         self._draws, self._seed = draws, seed
         with one_core():
-            nothing = np.full((1, layout.width), np.nan)
-            marginal = np.asarray(sample_alike(completer, UNCONDITIONAL, seed + 1, nothing))[:, 0]
+            marginal = np.asarray(sample_alike(completer, UNCONDITIONAL, seed + 1, self._nothing))[:, 0]
         self._settlers = [
             _settler(marginal[:, at], X[:, at]) for at in map(layout.columns_of, range(self._p))
         ]
@@ -81,8 +80,23 @@ class RowBeliefs:
 
     def drawn(self, X: Float64Array) -> Float64Array:
         """Return draws (M, m, d) of encoded rows X (m, d), with values that their columns have."""
+        return self._settled(X, self._draws, self._seed)
+
+    def simulated(self, rows: int) -> Float64Array:
+        """Return complete encoded rows (rows, d), as new ones may be, with random numbers of their own."""
+        return self._settled(self._nothing, rows, self._seed + 2)[:, 0]
+
+    def unconditional(self) -> Information:
+        """Return what cells may tell in a row of which nothing is known, by many draws."""
+        return self._information(self._nothing, self._settled(self._nothing, UNCONDITIONAL, self._seed))
+
+    @property
+    def _nothing(self) -> Float64Array:
+        return np.full((1, self.layout.width), np.nan)
+
+    def _settled(self, X: Float64Array, draws: int, seed: int) -> Float64Array:
         with one_core():
-            drawn = np.asarray(sample_alike(self._completer, self._draws, self._seed, X), dtype=np.float64)
+            drawn = np.asarray(sample_alike(self._completer, draws, seed, X), dtype=np.float64)
         for place, settle in enumerate(self._settlers):
             block = self.layout.columns_of(place)
             holes = np.isnan(X[:, block.start])
@@ -90,27 +104,27 @@ class RowBeliefs:
                 drawn[:, holes, block] = settle(drawn[:, holes, block])
         return drawn
 
-    def of(self, X: Float64Array) -> Iterator[tuple[RowInformation, Float64Array]]:
-        """Yield for each encoded row X (m, d) what its open cells may tell, and the drawn row (M, d).
+    def outputs(self, X: Float64Array) -> Float64Array:
+        """Return the model's outputs (m, M, K) for the draws of encoded rows X (m, d); memory O(m M d)."""
+        return self._outputs_of(self.drawn(X))
 
-        Rows without holes have one draw.
-        """
+    def of(self, X: Float64Array) -> Iterator[Information]:
+        """Yield for encoded rows X (m, d), some at a time and in order, what their open cells may tell."""
         step = max(1, AT_ONCE // self._draws)
         for start in range(0, len(X), step):
-            part = X[start : start + step]
-            drawn = self.drawn(part)
-            with one_core():
-                flat = self._outputs(drawn.reshape(-1, drawn.shape[2]))
-            outputs = flat.reshape(*drawn.shape[:2], -1)
-            for row in range(len(part)):
-                yield self._information(part[row], drawn[:, row], outputs[:, row]), drawn[:, row]
+            drawn = self.drawn(X[start : start + step])
+            yield self._information(X[start : start + step], drawn)
 
-    def _information(self, x: Float64Array, drawn: Float64Array, outputs: Float64Array) -> RowInformation:
-        cells = []
-        for place in np.flatnonzero(~self.layout.known(x[np.newaxis])[0]):
-            block = self.layout.columns_of(int(place))
-            cells.append(drawn[:, block.start] if block.stop - block.start == 1 else drawn[:, block])
-        return RowInformation.made(outputs, cells)
+    def _information(self, X: Float64Array, drawn: Float64Array) -> Information:
+        """Return what the open cells of rows X (m, d) may tell, given their draws (M, m, d)."""
+        cells = [drawn[:, :, self.layout.columns_of(place)].swapaxes(0, 1) for place in range(self._p)]
+        tied = [settle is not None for settle in self._settlers]
+        return Information.made(self._outputs_of(drawn), cells, ~self.layout.known(X), tied)
+
+    def _outputs_of(self, drawn: Float64Array) -> Float64Array:
+        with one_core():
+            flat = self._outputs(drawn.reshape(-1, drawn.shape[2]))
+        return np.asarray(flat.reshape(*drawn.shape[:2], -1).swapaxes(0, 1))
 
 
 def outputs_of(model: Any) -> tuple[CompleteRows, Any]:

@@ -65,7 +65,10 @@ class TrainingGain(Memoryless):
     Where the label can be bought, too, it comes first: without it the cells of the row add nothing to the
     training, and with it alone the row adds :math:`s/(s + u_i)`. The curve of such a row starts at 0, then
     has the label, then its cells, and label and cells share what they bring as cells do: one currency. See
-    docs/explanation/labels-and-cells.md for how it follows from the variance of the predictions. Rows differ
+    docs/explanation/labels-and-cells.md for how it follows from the variance of the predictions. A model of
+    few rows moves too little, so that rows with many holes would seem nearly complete, and labels cheap.
+    Where labels can be bought, effects are therefore scaled to sum up to the variance of the labels less s,
+    which is what a complete row explains. Rows differ
     in what their label tells: all that is gained with a label is multiplied by 2 v / (1 + v), where v is the
     reduction of the variance of a linear model's predictions (see `variance_reduction`), relative to the mean
     over the rows without a label.
@@ -158,11 +161,13 @@ class TrainingGain(Memoryless):
         unlabelled, prices = this_round.unlabelled, this_round.label_prices
         if self.buys == "labels" and sells:
             return label_gains(explained, noise, unlabelled) * _leverages(this_round)[:, np.newaxis]
-        through = completion_gains(explained, this_round.holes, noise, unlabelled)
         if prices is None or not sells:
+            through = completion_gains(explained, this_round.holes, noise, unlabelled)
             gains = shared_gains(explained, noise, this_round.prices)
             gains[unlabelled] = through
             return gains * this_round.holes
+        explained = explained * self._label_scale(effects, noise)
+        through = completion_gains(explained, this_round.holes, noise, unlabelled)
         gains = joint_gains(explained, noise, unlabelled, this_round.prices, prices)
         gains *= _leverages(this_round)[:, np.newaxis]
         gains[~unlabelled, :-1] += through
@@ -222,6 +227,10 @@ class TrainingGain(Memoryless):
             return self.noise * float(y.var())
         shares = np.bincount(y.astype(np.intp)) / len(y)
         return self.noise * float((shares * (1 - shares)).sum())
+
+    def _label_scale(self, effects: Float64Array, noise: float) -> float:
+        """Return by what effects (d,) are multiplied so that a complete row explains all but the noise."""
+        return noise * (1 / self.noise - 1) / float(effects.sum()) if self.noise < 1 else 1.0
 
     def _fit(
         self, this_round: Round, labels: Float64Array, trained: IntArray, seed: int

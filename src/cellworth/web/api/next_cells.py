@@ -16,17 +16,18 @@ router = make_router("new rows")
 
 
 class PolicyIn(RequestModel):
-    """When it is enough; at least one of the first four."""
+    """When it is enough; at least one of the first five."""
 
     error_cost: Annotated[Money | None, Field(description="What a wrong class costs.")] = None
     confidence: Annotated[float | None, Field(gt=0, le=1, description="Stop at this probability.")] = None
     deviation: Annotated[Money | None, Field(description="Stop if a number would move by no more.")] = None
     budget: Annotated[Money | None, Field(description="The most to spend on a row.")] = None
+    mean_budget: Annotated[Money | None, Field(description="What to spend on a row on average.")] = None
     free: list[str] = Field(default_factory=list, description="Columns that cost nothing.", max_length=1000)
 
     def settings(self) -> dict[str, Any]:
         """Return the settings of a policy."""
-        names = ("error_cost", "confidence", "deviation", "budget")
+        names = ("error_cost", "confidence", "deviation", "budget", "mean_budget")
         return {name: getattr(self, name) for name in names} | {"free": tuple(self.free)}
 
 

@@ -25,7 +25,7 @@ from cellworth.web.security.tokens import Role
 
 router = APIRouter(include_in_schema=False)
 
-SETTINGS = ("error_cost", "confidence", "budget", "spent", "row")
+SETTINGS = ("error_cost", "confidence", "budget", "mean_budget", "spent", "row")
 _VALUE = re.compile(r"v\d{1,6}")  # the value of a column, by its number
 CONFIDENCE = "90"
 """In per cent: enough for classes, unless an error has a cost."""
@@ -115,7 +115,8 @@ def _settings(form: Mapping[str, str], number: bool) -> dict[str, Any]:
     """Return the settings of the policy; ParameterError for what is not a number."""
     share = _money(form, "confidence", "Enough")
     cost, budget = _money(form, "error_cost", "An error costs"), _money(form, "budget", "Budget")
-    settings: dict[str, Any] = {"error_cost": cost, "budget": budget}
+    mean = None if cost is not None else _money(form, "mean_budget", "Budget")
+    settings: dict[str, Any] = {"error_cost": cost, "budget": budget, "mean_budget": mean}
     if number:
         return settings | {"deviation": share}
     if share is not None and not 0 < share <= 100:

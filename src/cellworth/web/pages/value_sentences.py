@@ -208,6 +208,9 @@ SENTENCES: dict[str, str] = {
     "no cell is expected to save more than it costs": message(
         "no value is expected to save more than it costs"
     ),
+    "the money is expected to bring more in other rows": message(
+        "the money is expected to bring more in other rows"
+    ),
     "no cell that can be bought would change the prediction": message(
         "no value that can be bought would change the prediction"
     ),
