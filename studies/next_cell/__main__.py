@@ -5,14 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from cellworth.datasets.tables import TURNEY_NAMES
-from studies.money.development_tables import NAMES, table_of
 from studies.money.kept_cases import CaseFolder, StartTask
 from studies.next_cell.report import write_page
-from studies.next_cell.row_policies import OBSERVED
+from studies.next_cell.row_policies import HALVES, OBSERVED
 from studies.next_cell.runs import run
 
-MOST_COLUMNS = 36
 PAGE = Path("docs/results/next-cell.md")
 
 
@@ -25,8 +22,7 @@ def main() -> None:
     parser.add_argument("--tables", nargs="*", help="by default all of the protocol")
     parser.add_argument("--only-kept", action="store_true", help="write the page from finished runs")
     said = parser.parse_args()
-    others = [name for name in NAMES if name not in TURNEY_NAMES]
-    wanted = said.tables or [*TURNEY_NAMES, *(n for n in others if table_of(n).shape[1] <= MOST_COLUMNS)]
+    wanted = said.tables or [name for half in HALVES.values() for name in half]
     tasks = [StartTask("next", name, OBSERVED, seed) for seed in range(said.seeds) for name in wanted]
     kept = CaseFolder(said.folder, said.jobs, said.only_kept).records("next cell", tasks, run)
     write_page(PAGE, tasks, kept)

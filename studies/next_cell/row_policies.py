@@ -18,6 +18,10 @@ from cellworth.simulation.hidden_truth import make_world
 from cellworth.table import Table
 from studies.money.development_tables import prices_of, table_of
 
+HALVES = {
+    "tuning": ("heart", "hepatitis", "pima", "saheart", "airfoil", "vehicle", "image"),
+    "report": ("bupa", "thyroid", "mammographic", "car", "abalone", "winequality_white", "letter"),
+}
 SHARES = (0.1, 0.25)
 TRAIN_ROWS, TEST_ROWS, OBSERVED, DRAWS = 500, 200, 0.5, 256
 HINDSIGHT_DRAWS = 64
