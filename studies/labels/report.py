@@ -110,7 +110,7 @@ def _differences(found: dict[str, list[Comparison]]) -> list[str]:
         "",
         "`recommended` minus the better of `cells-only` and `labels-only` on each table (known only",
         "afterwards), mean over the tables of a half that were run, with a 90 % interval by bootstrap over",
-        "tables. The strategy was changed twice after a look at the tuning half: its figures there are",
+        "tables. The strategy was changed three times after a look at the tuning half: its figures there are",
         "selected.",
         "",
         "| a label costs | tuning half | report half | the better pure one |",

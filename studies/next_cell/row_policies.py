@@ -98,8 +98,14 @@ class NewRows:
         It may spend a share of the money: of each row's own, or ``shared``, of the mean over rows.
         """
         most = share * (np.full(len(self.money), self.money.mean()) if shared else self.money)
-        limit = {"mean_budget" if shared else "budget": float(most.max())}
-        policy = Policy(self.train, self.model, prices=self.price_rule, draws=DRAWS, **limit)
+        policy = Policy(
+            self.train,
+            self.model,
+            prices=self.price_rule,
+            draws=DRAWS,
+            budget=None if shared else float(most.max()),
+            mean_budget=float(most.max()) if shared else None,
+        )
         spent, done, asked = np.zeros(len(most)), np.zeros(len(most), dtype=bool), 0
         known = np.zeros(self.test.shape, dtype=bool)
         begun = time.process_time()

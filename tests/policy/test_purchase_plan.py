@@ -82,6 +82,16 @@ def test_without_a_cost_of_errors_the_best_ratio_is_taken():
         assert planner(sum_of_two(), BeliefVariance(), (10, 1, 5), least_ratio=level).plans()[0].now == bought
 
 
+def test_the_first_cell_may_have_a_limit_of_its_own():
+    z = np.random.default_rng(0).normal(size=(512, 3))
+    chance = 1 / (1 + np.exp(-(z[:, 0] + 9 * z[:, 1])))
+    said = {"first_most": np.array([1.5])}
+    assert planner(told_by(chance, z), BeliefVariance(), (1, 2, 1)).plans()[0].now == (1,)
+    limited = planner(told_by(chance, z), BeliefVariance(), (1, 2, 1), **said).plans()[0]
+    assert limited.now == (0,)
+    assert planner(told_by(chance, z), BeliefVariance(), (2, 2, 2), **said).plans()[0].now == ()
+
+
 def test_a_budget_to_use_up_is_kept_for_what_tells_most():
     z = np.random.default_rng(0).normal(size=(512, 3))
     chance = 1 / (1 + np.exp(-(z[:, 0] + 4 * z[:, 1])))

@@ -241,6 +241,9 @@ class Policy:
     def _planner(
         self, information: Information, known: BoolArray, available: BoolArray, left: Float64Array
     ) -> Planner:
+        # Rows of which nothing is known are all alike: what one buys, all buy.
+        alike = ~(known & ~self._free).any(axis=1)
+        mean = math.inf if self.mean_budget is None else self.mean_budget
         return Planner(
             information,
             self.loss,
@@ -250,6 +253,7 @@ class Policy:
             budgets=left,
             trust=self.trust,
             least_ratio=self.least_ratio,
+            first_most=np.where(alike, mean, math.inf),
             use_up=self.budget is not None and self.mean_budget is None,
         )
 

@@ -68,6 +68,8 @@ class Planner:
     trust : (p,) array
         By which gains are multiplied; see `cellworth.policy.label_evidence`.
     least_ratio : float
+    first_most : (m,) array, optional
+        The most that the first cell of each plan may cost.
     use_up : bool
 
     Attributes
@@ -90,12 +92,14 @@ class Planner:
         budgets: Float64Array,
         trust: Float64Array,
         least_ratio: float = -np.inf,
+        first_most: Float64Array | None = None,
         use_up: bool = False,
     ) -> None:
         self._information, self._loss, self._trust = information, loss, trust
         self._prices = prices.of_rows(np.zeros(len(before), dtype=np.intp))
         self._before, self._budgets = before, budgets
         self._least_ratio, self._use_up = least_ratio, use_up
+        self._first_most = None if first_most is None else first_most[:, np.newaxis]
         self.alone: Float64Array = self._prices.marginal(before)
         self.worths = information.worths(loss) * trust
         self._share, chance = information.told()
@@ -131,9 +135,10 @@ class Planner:
 
     def _beginnings(self) -> Iterator[tuple[Float64Array, PriceList]]:
         """Yield values (m, p) to choose the first cell by, and the prices by which plans grow."""
-        value = np.where(self._open, self.worths, 0.0)
+        first = self._open if self._first_most is None else self._open & (self.alone <= self._first_most)
+        value = np.where(first, self.worths, 0.0)
         none = ~(value > 0).any(axis=1)  # no cell changes a decision alone: start with what explains most
-        value[none] = self._share[none] + 1e-12
+        value[none] = np.where(first[none], self._share[none] + 1e-12, 0.0)
         yield value / self.alone, self._prices
         if self._use_up:
             yield value, self._prices

@@ -39,7 +39,7 @@ def least_ratio(
     -------
     float
         0 if there is money for all that tells anything. Rows that are alike buy the same: if there is money
-        for some of them only, none buys.
+        for some of them only, none buys. So plans for rows of which nothing is known should fit the mean.
     """
     money, known = mean * len(X), known.copy()
     worst, steps = np.full(len(X), np.inf), np.zeros((0, 2))

@@ -307,9 +307,13 @@ SENTENCES: dict[str, str] = {
     "column {column} is the target, which is predicted; leave it out.": message(
         "{column} is what is predicted; leave it blank."
     ),
-    "nothing says when to stop; give error_cost, budget, or confidence (for a number, deviation)": message(
+    "nothing says when to stop; give error_cost, budget, mean_budget, or confidence (for a number, "
+    "deviation)": message(
         "nothing says when it is enough; say what an error costs, the most to spend on a "
         "row, or how sure is enough"
+    ),
+    "give error_cost or mean_budget, not both: each says what a cell must bring for its price": message(
+        "say what an error costs, or what to spend on a row on average, not both"
     ),
     "{thing} must be a finite amount of money, not negative; got {got}": message(
         "{thing}: expected an amount of money, got {got}"
