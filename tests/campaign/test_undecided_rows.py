@@ -8,7 +8,7 @@ from cellworth.campaign.stores import MemoryStore
 from cellworth.campaign.undecided_rows import fitted_in_use
 from cellworth.errors import DataError
 
-SAID = {"error_cost": 1000.0, "model": "logistic regression", "draws": 64}
+SAID = {"error_cost": 1000.0, "model": "logistic regression", "draws": 256}
 
 
 @pytest.fixture
