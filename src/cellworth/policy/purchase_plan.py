@@ -115,18 +115,20 @@ class Planner:
 
     def plans(self) -> list[Plan]:
         """Return the best plan of each row; empty if nothing can be bought, or nothing pays."""
-        best, found = np.full(len(self._before), -np.inf), [Plan()] * len(self._before)
+        best, found = np.full(len(self._before), -1.0), [Plan()] * len(self._before)
         for orders in self._beginnings():
             for worth, price, cells, rows in self._grown(*orders):
                 goodness = self._goodness(worth, price)
-                for row in np.flatnonzero(rows & (goodness > best)).tolist():
+                # By more than rounding, which depends on how many rows are planned together.
+                better = goodness > best * (1 + 1e-9)
+                for row in np.flatnonzero(rows & better).tolist():
                     best[row] = goodness[row]
                     ahead = tuple(int(cell[row]) for cell in cells)
                     found[row] = Plan(self._with_first(ahead), float(worth[row]), float(price[row]), ahead)
         return found
 
     def _goodness(self, worth: Float64Array, price: Float64Array) -> Float64Array:
-        """Return by what plans are compared, (m,); minus infinity if they do not pay."""
+        """Return by what plans are compared, (m,): not negative, or minus infinity if they do not pay."""
         if self._loss.in_money:
             return np.where(worth > price, worth - price, -np.inf)
         ratio = worth / np.where(price > 0, price, 1.0)

@@ -124,7 +124,7 @@ class RowBeliefs:
     def _outputs_of(self, drawn: Float64Array) -> Float64Array:
         with one_core():
             flat = self._outputs(drawn.reshape(-1, drawn.shape[2]))
-        return np.asarray(flat.reshape(*drawn.shape[:2], -1).swapaxes(0, 1))
+        return np.ascontiguousarray(flat.reshape(*drawn.shape[:2], -1).swapaxes(0, 1))
 
 
 def outputs_of(model: Any) -> tuple[CompleteRows, Any]:
