@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from cellworth import Campaign, Prices, Table
+from cellworth.blocks import ThreadEngine
+from cellworth.campaign import undecided_rows
 from cellworth.campaign.stores import MemoryStore
 from cellworth.campaign.undecided_rows import fitted_in_use
-from cellworth.errors import DataError
+from cellworth.errors import DataError, SampleWarning
 
 SAID = {"error_cost": 1000.0, "model": "logistic regression", "draws": 256}
 
@@ -67,3 +69,28 @@ def test_the_model_in_use_knows_all_classes_of_the_table(campaign):
     fitted = fitted_in_use(campaign.table, "logistic regression", 0)
     assert fitted.n_classes == 2
     assert fitted.predict(campaign.table.encode().X).shape == (120, 2)
+
+
+@pytest.fixture
+def on_blocks(campaign, tmp_path):
+    """The same campaign on row blocks."""
+    campaign.original.write(tmp_path / "table.parquet")
+    table = Table.open(tmp_path / "table.parquet", target="target", engine=ThreadEngine(1, block_rows=50))
+    return Campaign.create(table, prices=Prices.same(2.0), store=MemoryStore(), strategy="random")
+
+
+def test_row_blocks_have_the_same_steps(campaign, on_blocks):
+    both = campaign, on_blocks
+    for each in both:
+        each.refuse([("115", "scan")], "broken")
+        each.tell({("116", "scan"): 5.0, ("117", "shoe"): 3.0}, unsolicited=True, price=2.0)
+    expected, found = ([step.to_json() for step in each.undecided(**SAID)] for each in both)
+    assert found == expected
+    assert {step["row"] for step in found} >= {"115", "118"}
+    assert campaign.next_cell("115", **SAID).to_json() == on_blocks.next_cell("115", **SAID).to_json()
+
+
+def test_of_many_undecided_rows_in_blocks_the_first_are_looked_at(on_blocks, monkeypatch):
+    monkeypatch.setattr(undecided_rows, "MOST_UNDECIDED", 2)
+    with pytest.warns(SampleWarning, match="only the first 2 of 5 rows without a label"):
+        assert [step.row for step in on_blocks.undecided(**SAID)] == ["115", "116"]

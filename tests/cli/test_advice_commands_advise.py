@@ -1,6 +1,8 @@
 """A shopping list for a table, without a campaign."""
 
+import numpy as np
 import pytest
+from scipy.sparse import random_array, save_npz
 
 
 def test_advise_lists_cells_within_the_budget_and_records_nothing(study):
@@ -49,3 +51,14 @@ def test_a_folder_is_read_in_blocks_and_gives_the_same_list(study):
     in_memory, in_blocks = (study("advise", name, *words).json for name in ("all.parquet", "big"))
     assert [cell["row"] for cell in in_blocks["cells"]] == [cell["row"] for cell in in_memory["cells"]]
     assert in_blocks["cost"] == in_memory["cost"] == 4
+
+
+def test_a_sparse_matrix_is_a_table_to_advise_on(study):
+    matrix = random_array((50, 8), density=0.4, rng=np.random.default_rng(0), format="csr")
+    save_npz(study.folder / "ratings.npz", matrix)
+    done = study("advise", "ratings.npz", "--count", "3", "--out", "list.csv")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == "3 cells for 3.00; the list is in list.csv\n"
+    refused = study("advise", "ratings.npz", "--count", "3", "--target", "1")
+    assert refused.code != 0
+    assert "a sparse table has no target" in refused.err

@@ -97,16 +97,21 @@ REST = """## Functions
 | | on row blocks |
 |---|---|
 | `fill`, `cellworth fill` | yes, with intervals |
-| `advise` | yes, with all prices and with refused cells; not with labels for sale |
+| `advise`, `cellworth advise` | yes, with all prices and with refused cells; not with labels for sale |
+| `advise` on sparse matrices, `.npz` files | yes, with `SparseCompleter` in every strategy; not "auto" |
 | `Campaign`: ask, tell, refuse, correct, take, rows, fill, replay, check, backup, export | yes |
 | `Campaign.status`, `forecast`, `advice` | on every k-th row, 4,000 to 8,000 in all, and say so |
 | `Campaign.model` | on the same rows, with their answers, and warns of it |
 | `Campaign.write_report` | yes, with scores of the same rows; without the map of cells and columns' worths |
-| `Campaign.extend`, `cells`, `policy`; labels as answers | no |
+| `Campaign.policy`, `next_cell` | for any row, by a model of the same rows, and warn of it |
+| `Campaign.undecided`, `cellworth next` | likewise, for the first 1,000 rows without a label |
+| `Campaign.extend`: start another campaign on the longer table | no |
+| `Campaign.cells`; labels as answers: start a campaign on some rows, `table.every(k)` | no |
 | pages and REST: queue, grid in the order of rows, rows, columns, money, history | yes |
 | pages and REST: other summaries, filters of the grid, whole files | no |
-| `simulate`, `forecast`; `cellworth model`, `next` | on such rows, and warn of it; money is that of all |
-| `CompletingClassifier`, `CompletingRegressor`, `Policy` | no; on a sample, `Table.open(...).every(k)` |
+| `simulate`, `forecast`; `cellworth model` | on such rows, and warn of it; money is that of all |
+| `Policy`; `cellworth next --table` | learns from such rows, and warns of it |
+| `CompletingClassifier`, `CompletingRegressor` | no; on a sample, `Table.open(...).every(k)` |
 """
 
 

@@ -168,3 +168,14 @@ def test_bad_input_is_refused_in_words(ill, number):
         policy.next_cells({"a": {}}, spent={"b": 1.0})
     with pytest.raises(DataError, match="mapping"):
         policy.next_cell([1, 2])
+
+
+def test_a_table_in_row_blocks_gives_the_same_policy(ill, tmp_path):
+    table, model = ill
+    table.write(tmp_path / "ill.parquet")
+    opened = Table.open(tmp_path / "ill.parquet", **table.keywords())
+    rows = complete_rows(table)
+    holes = Table(rows.columns, np.where(np.eye(6, 3) > 0, rows.values, np.nan), rows.row_ids)
+    said = {"prices": PRICES, "draws": 64, "error_cost": 100.0}
+    found, expected = (Policy(each, model, **said).next_cells(holes) for each in (opened, table))
+    assert [step.to_json() for step in found] == [step.to_json() for step in expected]

@@ -1,8 +1,15 @@
 import numpy as np
 import pytest
+from scipy.sparse import save_npz
 
-from cellworth import Table, advise
+from cellworth import Prices, SparseCompleter, Strategy, Table, advise
+from cellworth.blocks import open_blocks, open_table
 from cellworth.errors import DataError, ParameterError
+from cellworth.score import PosteriorVariance
+from cellworth.select import Top
+from cellworth.strategy.choose_batch import ScoredRound, choose
+from cellworth.strategy.registry import get
+from tests.complete.sparse.cases import rank_five
 from tests.strategy.tables import small_table
 
 
@@ -42,3 +49,57 @@ def test_a_full_table_and_no_limit_are_refused():
         advise(full, count=1)
     with pytest.raises(ParameterError):
         advise(small_table())
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    return rank_five(n=60, d=20, share=0.3)[0]
+
+
+def chosen_in_memory(X, strategy, **limits):
+    """Return the cells that a strategy chooses on the completed table, with its variances, in memory."""
+    completer = SparseCompleter(variance=True, warm_start=True).fit(open_blocks(X))
+    _, variance = completer.completed_.gather()
+    dense = np.full(X.shape, np.nan)
+    dense[X.nonzero()] = X.data
+    holes = np.isnan(dense)
+    scores = variance / X.data.var()
+    rng = np.random.default_rng([0, 0])
+    scored = ScoredRound(0, scores, 0, dict(rng.bit_generator.state))
+    columns = [f"{j}" for j in range(X.shape[1])]
+    prices = Prices.same(1.0).on(Table.from_arrays(dense, columns=columns))
+    found = choose(get(strategy).selector, scored, prices, available=holes, before=~holes, **limits)
+    return [(str(i), str(j)) for i, j in found.cells]
+
+
+@pytest.mark.parametrize("strategy", ["recommended", "posterior"])
+def test_a_sparse_matrix_has_the_list_of_the_filled_table(ratings, strategy, monkeypatch, tmp_path):
+    whole = advise(ratings, count=9, strategy=strategy)
+    assert [(each.row, each.column) for each in whole] == chosen_in_memory(ratings, strategy, count=9)
+    assert all("known only to" in each.why for each in whole)
+    monkeypatch.setattr(open_table, "FILLED_BYTES", 7 * 8 * 20)  # blocks of seven rows
+    for number, rows in enumerate((slice(40), slice(40, None))):
+        save_npz(tmp_path / f"{number}.npz", ratings[rows])
+    parts = advise(tmp_path, count=9, strategy=strategy)
+    assert [(each.row, each.column) for each in parts] == [(each.row, each.column) for each in whole]
+    assert [each.worth for each in parts] == pytest.approx([each.worth for each in whole], rel=1e-6)
+
+
+def test_a_sparse_matrix_takes_prices_refusals_and_a_completer_of_its_own(ratings):
+    def price(row, column):
+        return 1.0 if int(row) < 30 else 100.0
+
+    own = Strategy("mine", SparseCompleter(rank=2, variance=True), PosteriorVariance(), Top())
+    first = advise(ratings, budget=3, prices=Prices.per_cell(price), strategy=own)
+    assert len(first) == 3
+    assert all(int(each.row) < 30 for each in first)
+    gone = [(each.row, each.column) for each in first]
+    then = advise(ratings, budget=3, prices=Prices.per_cell(price), strategy=own, refused=gone)
+    assert not {(each.row, each.column) for each in then} & set(gone)
+
+
+def test_a_sparse_matrix_has_no_labels_and_no_automatic_strategy(ratings):
+    with pytest.raises(ParameterError, match="a sparse table has no target"):
+        advise(ratings, count=1, target="7")
+    with pytest.raises(ParameterError, match="Use 'recommended'"):
+        advise(ratings, count=1, strategy="auto")

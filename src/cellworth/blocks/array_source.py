@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import accumulate
 from os import PathLike
 from pathlib import Path
@@ -154,20 +155,54 @@ def _outline(what: str, array: Any) -> tuple[tuple[int, ...], np.dtype[Any], int
 
 @dataclass(frozen=True)
 class SparseBlock:
-    """Some rows of a sparse table: a matrix, or the path of a file that holds one."""
+    """Some rows of a sparse table: rows of a matrix, or of the one in a file, from ``first`` on."""
 
     matrix: Any
     start: int
     stop: int
+    first: int = 0
 
     def read(self) -> Part:
         """Read the rows; ``X`` is a `csr_array` whose stored cells are the observed ones."""
-        return Part(read_matrix(self.matrix), None, None, self.start)
+        matrix = read_matrix(self.matrix)
+        n_rows = self.stop - self.start
+        if n_rows < matrix.shape[0]:
+            matrix = matrix[self.first : self.first + n_rows]
+        return Part(matrix, None, None, self.start)
+
+
+@dataclass(frozen=True)
+class DenseBlock:
+    """The rows of a `SparseBlock` as an array with NaN in the holes, for what looks at each hole."""
+
+    block: SparseBlock
+    with_ids: bool = False
+
+    @property
+    def start(self) -> int:
+        """Number of the first row in the whole table."""
+        return self.block.start
+
+    @property
+    def stop(self) -> int:
+        """Number of the row after the last."""
+        return self.block.stop
+
+    def read(self) -> Part:
+        """Read the rows, and their numbers if ids are wanted."""
+        cells: Any = self.block.read().X
+        X = np.full(cells.shape, np.nan)
+        X[np.repeat(np.arange(len(X)), np.diff(cells.indptr)), cells.indices] = cells.data
+        ids = np.array([str(row) for row in range(self.start, self.stop)], dtype=object)
+        return Part(X, None, ids if self.with_ids else None, self.start)
 
 
 @dataclass(frozen=True)
 class SparseParts:
-    """A sparse table split by rows into consecutive parts; each part is a block."""
+    """A sparse table split by rows into consecutive parts.
+
+    Each part is a block, or several if its rows are to be filled in one after another: see `cut`.
+    """
 
     matrices: tuple[Any, ...]
     rows: tuple[int, ...]  # of each part
@@ -176,6 +211,7 @@ class SparseParts:
     is_sparse: bool = True
     target: None = None
     row_id: None = None
+    most_rows: int | None = None
 
     @property
     def n_rows(self) -> int:
@@ -187,13 +223,19 @@ class SparseParts:
         """float64."""
         return np.dtype(np.float64)
 
+    def cut(self, dense_bytes: int) -> SparseParts:
+        """Return the table in blocks whose rows, with all their holes filled, take no more than this."""
+        return replace(self, most_rows=max(1, dense_bytes // (8 * max(1, len(self.columns)))))
+
     def blocks(self, most_rows: int) -> list[Block]:
-        """Return the parts, however many rows they have."""
-        ends = accumulate(self.rows)
-        return [
-            SparseBlock(matrix, end - n, end)
-            for matrix, n, end in zip(self.matrices, self.rows, ends, strict=True)
-        ]
+        """Return the parts, however many rows they have, unless they are to be cut."""
+        found: list[Block] = []
+        for matrix, n, end in zip(self.matrices, self.rows, accumulate(self.rows), strict=True):
+            size = n if self.most_rows is None else self.most_rows
+            for first in range(0, n, max(1, size)):
+                start = end - n + first
+                found.append(SparseBlock(matrix, start, min(start + size, end), first))
+        return found
 
     def identity(self) -> dict[str, Any]:
         """Return data that identifies this table."""
@@ -206,9 +248,15 @@ def read_matrix(matrix: Any) -> csr_array:
     if not isinstance(matrix, str):
         return csr_array(matrix)
     try:
-        return csr_array(load_npz(matrix))
+        return _loaded(matrix, Path(matrix).stat().st_mtime_ns)
     except (OSError, ValueError, KeyError) as error:
         raise DataError(f"{matrix}: cannot be read as a sparse matrix: {error}") from None
+
+
+@lru_cache(maxsize=1)
+def _loaded(path: str, changed: int) -> csr_array:
+    """Return the matrix in a file, which is kept until another is read: blocks are rows of the same one."""
+    return csr_array(load_npz(path))
 
 
 def is_sparse_table(table: Any) -> bool:

@@ -138,7 +138,12 @@ class BlockTable:
 
     def source(self) -> Source:
         """Return the table as numeric columns in row blocks, as completers take it."""
-        return Source(EncodedTable(self), self.engine)
+        return Source(self.stored if self.is_sparse else EncodedTable(self), self.engine)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether it is a sparse matrix, whose columns are numbers in one unit."""
+        return getattr(self.stored, "is_sparse", False)
 
     def on(self, engine: Engine) -> BlockTable:
         """Return the same table on another engine."""
@@ -219,6 +224,13 @@ class BlockTable:
             found = self.engine.reduce(_find_ids, join, self.blocks, shared=(wanted,))
             places = {wanted[at]: row for rows, which in found for row, at in zip(rows, which, strict=True)}
         return np.array([places.get(text, -1) for text in row_ids], dtype=np.intp)
+
+    def unlabelled_rows(self, most: int) -> IntArray:
+        """Return the numbers of the first rows without a label, at most so many; reads the labels."""
+        if self.target is None:
+            return np.arange(min(most, self.n_rows))
+        found = self.engine.reduce(_unlabelled, join, self.blocks, shared=(most,))
+        return np.concatenate([np.zeros(0, dtype=np.intp), *found])[:most]
 
     def values_at(self, rows: IntArray, columns: IntArray) -> Float64Array:
         """Return the values (k,) of some cells in any order, NaN for a hole; reads their blocks."""
@@ -336,6 +348,13 @@ def _at(block: TableBlock, rows: IntArray, columns: IntArray) -> tuple[Float64Ar
 def _ids(block: TableBlock, rows: IntArray) -> tuple[str, ...]:
     (cells,) = block.block.cells([block.rules.row_id])
     return tuple(texts_at(cells, rows))
+
+
+def _unlabelled(block: TableBlock, most: int) -> tuple[IntArray, ...]:
+    rules = block.rules
+    assert rules.target is not None
+    missing = np.isnan(rules.labels(block.block.cells([rules.target.name])[0]))
+    return (np.flatnonzero(missing)[:most] + block.start,)
 
 
 def _find_ids(block: TableBlock, wanted: Sequence[str]) -> tuple[tuple[list[int], list[int]], ...]:

@@ -45,3 +45,10 @@ class ColumnSums:
     def deviation(self) -> Float64Array:
         """Return the standard deviation of each column, (d,); 0 where nothing is observed."""
         return np.sqrt(self.squares / np.maximum(self.count, 1))
+
+    def pooled_variance(self) -> float:
+        """Return the variance of the observed cells of all columns together; 1 if they are all the same."""
+        n = max(1.0, float(self.count.sum()))
+        mean = float(self.count @ self.mean) / n
+        squares = float(self.squares.sum() + self.count @ (self.mean - mean) ** 2)
+        return squares / n if squares > 0 else 1.0

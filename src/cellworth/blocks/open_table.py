@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import AnyArray, Float64Array, IntArray
-from cellworth.blocks.array_source import array_table, is_sparse_table
+from cellworth.blocks.array_source import SparseParts, array_table, is_sparse_table
 from cellworth.blocks.block_cells import texts_at
 from cellworth.blocks.block_table import BlockTable, on_threads
 from cellworth.blocks.cell_rules import CellRules
 from cellworth.blocks.column_digest import ColumnDigest
-from cellworth.blocks.engine_protocol import Blocks, Engine, join
+from cellworth.blocks.engine_protocol import Blocks, Engine, add, join
 from cellworth.blocks.parquet_source import parquet_table
 from cellworth.blocks.row_source import Source, StoredTable
 from cellworth.errors import DataError, ParameterError
@@ -31,6 +31,7 @@ from cellworth.table.raw_cells import Cells, CodedCells, Origin, RawColumn, Text
 from cellworth.table.target import Target, make_target
 from cellworth.table.text_file import with_dates
 
+FILLED_BYTES = 2 * 10**7  # of the rows of a sparse block with all holes filled
 NO_CELLS = TextCells.counted(TextCounts((), np.zeros(0, dtype=np.intp)))
 
 
@@ -53,6 +54,8 @@ def open_table(
 def table_of_source(source: Source) -> BlockTable:
     """Return a table of numbers in row blocks, as `open_blocks` opens it, with its target and row ids."""
     stored = source.table
+    if isinstance(stored, SparseParts):
+        return _sparse_table(stored, source.engine)
     if not all(hasattr(block, "cells") for block in source.blocks.items[:1]):
         raise ParameterError(
             f"{type(stored).__name__} gives numbers only, not the cells of a table. Open its files with "
@@ -61,6 +64,20 @@ def table_of_source(source: Source) -> BlockTable:
     names = [*stored.columns, *(name for name in (stored.target, stored.row_id) if name is not None)]
     said = TableKeywords(stored.target, stored.row_id)
     return _described_table(stored, names, said, Origin("the table"), source.engine)
+
+
+def _sparse_table(stored: SparseParts, engine: Engine) -> BlockTable:
+    """Return a sparse table, whose columns are numbers, cut into blocks that can be filled; one pass."""
+    table = stored.cut(FILLED_BYTES)
+    counts = engine.reduce(_known_cells, add, Blocks(stored.blocks(0)))[0]
+    columns = tuple(Column(name, "number") for name in stored.columns)
+    rules = CellRules("the table", columns, None, None, {}, None, np.asarray(counts == 0), stored.n_rows)
+    return BlockTable(table, rules, engine, counts, 0, (None,) * len(columns))
+
+
+def _known_cells(block: Any) -> tuple[IntArray]:
+    X = block.read().X
+    return (np.bincount(X.indices, minlength=X.shape[1]),)
 
 
 def _described_table(
@@ -112,7 +129,7 @@ def _stored(
     if is_sparse_table(path):
         raise ParameterError(
             "a sparse matrix is not a Table: its columns are numbers without names. Give it to "
-            "SparseCompleter, or open it with cellworth.blocks.open_blocks."
+            "SparseCompleter or to advise, or open it with cellworth.blocks.open_blocks."
         )
     if isinstance(path, str | PathLike):
         place = Path(fspath(path)).absolute()

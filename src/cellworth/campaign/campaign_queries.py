@@ -24,7 +24,7 @@ from cellworth.campaign.current_cells import CellArrays, RowRecord, cell_arrays,
 from cellworth.campaign.event_codec import Event
 from cellworth.campaign.log import Library, Log, cell_frame, check_moment, records
 from cellworth.campaign.settings import check_strategy, read_options, strategy_of
-from cellworth.campaign.undecided_rows import RowPolicies
+from cellworth.campaign.undecided_rows import RowPolicies, warn_of_sample
 from cellworth.forecasting import Outlook, StopAdvice, StopRule
 from cellworth.prices import Prices
 from cellworth.prices.currency import money_text
@@ -237,17 +237,15 @@ class CampaignQueries:
         their answers.
         """
         rows = self._log.founding.assessed(self._log)
-        if rows.sample_words:
-            from cellworth.blocks.row_sample import warn_of
-
-            warn_of(rows.sample_words.removeprefix("; on a sample of "), "the model")
+        warn_of_sample(rows, "the model")
         return models.model_of(rows.newest().table(), **settings)
 
     def policy(self, **settings: Any) -> Policy:
         """Return a policy for new rows: which cell next, by the model in use and the campaign's prices.
 
         ``settings`` are those of `cellworth.policy.Policy`: ``error_cost=500``, ``confidence=0.95``, ...;
-        ``model`` is the name of a candidate. Costs a fit, once for each state of the table.
+        ``model`` is the name of a candidate. Costs a fit, once for each state of the table. Of a table in row
+        blocks it learns from the rows that `model` learns from.
         """
         return self._decisions.policy(self.prices, self.assessment.cache, self.seed, settings)
 
@@ -261,7 +259,10 @@ class CampaignQueries:
         return self._decisions.steps(policy, np.array([self.table.row_index(row)]))[0]
 
     def undecided(self, **settings: Any) -> list[NextStep]:
-        """Return the next step of each row without a label where a cell is worth its price; see `policy`."""
+        """Return the next step of each row without a label where a cell is worth its price; see `policy`.
+
+        Of a table in row blocks, the first thousand rows without a label are looked at.
+        """
         return self._decisions.undecided(self.policy(**settings))
 
     def status(

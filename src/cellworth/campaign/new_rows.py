@@ -128,7 +128,7 @@ def read_rows(
         marks = missing_marks(how.marks_of(column.name), named)
         texts[column.name] = as_texts(open_holes(column.cells, marks)).texts
     if like.row_id is None:
-        row_ids = [str(len(like.row_ids) + place) for place in range(len(source.row_ids))]
+        row_ids = [str(like.shape[0] + place) for place in range(len(source.row_ids))]
     elif like.row_id in texts:
         row_ids = list(texts.pop(like.row_id))
     else:

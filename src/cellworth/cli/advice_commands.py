@@ -35,7 +35,8 @@ def advise(
 ) -> None:
     """List the missing cells of a table that are most worth buying. Nothing is recorded.
 
-    A folder of Parquet files, or a .zarr array, is read in blocks of rows and may be larger than memory.
+    A folder of Parquet files, or a .zarr array, is read in blocks of rows and may be larger than memory. So
+    is a sparse matrix, such as one of ratings: a .npz file of scipy.sparse.save_npz, or a folder of them.
 
     Example: cellworth advise clinic.csv --target outcome --row-id id --missing '?' --budget 50
     """
@@ -48,7 +49,7 @@ def advise(
         if out is not None:
             check_asks_path(out)
             make_way(out, force=force)
-        read = reading.table_or_blocks(table, target)
+        read = reading.table_blocks_or_matrix(table, target)
         stated = reading.prices(prices)
         with working("Completing the table and choosing cells"):
             batch = choose(read, prices=stated, budget=budget, count=most, strategy=strategy, seed=seed)
@@ -186,7 +187,7 @@ def next_cell(
         "free": tuple(free or ()),
     }
     if table is None:
-        with on.campaign() as campaign, usage(), working("Training the model"):
+        with on.campaign() as campaign, usage(), working("Training the model"), warnings_shown():
             if rows is None:
                 found = campaign.undecided(model=learning.model, **settings)
             else:

@@ -17,6 +17,7 @@ from cellworth.errors import MissingMarkWarning, SampleWarning
 
 if TYPE_CHECKING:
     from cellworth.blocks.block_table import BlockTable
+    from cellworth.blocks.row_source import Source
     from cellworth.campaign import Campaign
     from cellworth.campaign.new_rows import Rows
     from cellworth.prices import Prices
@@ -146,6 +147,15 @@ class TableOptions(FileOptions):
         """Read a file, or open a folder of Parquet files or a .zarr array to be read in blocks of rows."""
         in_blocks = path.is_dir() or path.suffix == ".zarr"
         return self.open(path, target) if in_blocks else self.table(path, target)
+
+    def table_blocks_or_matrix(self, path: Path, target: str | None) -> Table | BlockTable | Source:
+        """Do the same, or open a .npz file or a folder of them as a sparse matrix."""
+        from cellworth.blocks import open_blocks
+        from cellworth.blocks.array_source import is_sparse_table
+
+        if not is_sparse_table(path):
+            return self.table_or_blocks(path, target)
+        return open_blocks(path, target=target, row_id=self.row_id)
 
     def rows(self, path: Path, target: str | None, what: str) -> Table:
         """Read a file, or a sample of the rows of a folder or .zarr array; say what for."""

@@ -218,3 +218,15 @@ def mean_square(values: FloatArray, observed: BoolArray) -> float:
     """Return the mean square of the observed values, 1 if they are all 0; ``values`` is 0 in the holes."""
     squares = np.einsum("ij,ij->i", values, values).sum(dtype=np.float64)
     return float(squares / max(1, int(observed.sum()))) or 1.0
+
+
+def warn_unless_converged(estimator: Any, fit: Any) -> None:
+    """Warn if a fit has ended at its limit of steps."""
+    if not fit.converged and not fit.stopped:
+        warnings.warn(
+            f"{type(estimator).__name__} did not converge in {estimator.max_iter} steps; raise max_iter or "
+            f"tol (now {estimator.tol:g}), or raise trace_penalty (it was {estimator.trace_penalty_:g}), "
+            "which makes the problem easier.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

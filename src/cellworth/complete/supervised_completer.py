@@ -29,6 +29,7 @@ from cellworth.complete.labels import (
     label_code,
     labelled_first,
 )
+from cellworth.complete.proximal_without_iterate import FoldIn, minimise_without_iterate, needs_no_iterate
 from cellworth.complete.scaling import Scaling, put_back, scaled_cells
 from cellworth.complete.solver import passes_over_blocks
 from cellworth.complete.solver.as_published import GROWTH, minimise_by_alternation, minimise_by_search
@@ -39,7 +40,7 @@ from cellworth.complete.solver.passes_over_blocks import CellSums, Outline, mini
 from cellworth.complete.solver.proximal_gradient import minimise, minimise_from_means
 from cellworth.complete.solver.singular_value_thresholding import Shrinkage, shrinkage, spectrum
 from cellworth.complete.solver.step import Rows
-from cellworth.complete.solver.unread_blocks import scaled_blocks
+from cellworth.complete.solver.unread_blocks import fits_in_memory, scaled_blocks
 from cellworth.complete.solver.warm_start import column_means, refresh
 from cellworth.complete.table_summary import TableSummary
 from cellworth.errors import DataError, ParameterError
@@ -101,8 +102,7 @@ class SupervisedCompleter(BlockCompleter):
         in several times the iterations. Not on row blocks.
     single_start : bool, default=False
         Iterate in single precision until the solution is near, then in the precision of the table, which
-        takes two thirds of the time. The result is as close to the solution as without, if the fit
-        converges. Not used with row blocks or a line search.
+        takes two thirds of the time, to as close a solution. Not used with row blocks or a line search.
     dtype : {None, numpy.float32, numpy.float64}, default=None
         Of computation and result. None: float32 for a float32 table, else float64.
     missing_values : float or None, default=None
@@ -135,9 +135,6 @@ class SupervisedCompleter(BlockCompleter):
     n_iter_, converged_
     scaling_ : Scaling
         scaled = (value - ``scaling_.offset``) / ``scaling_.width``, column by column.
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        If the input had column names.
 
     Notes
     -----
@@ -259,11 +256,14 @@ class SupervisedCompleter(BlockCompleter):
         self._keep(solution, labels.code, scaling)
         return self
 
-    def fit_blocks(self, source: Source, summary: TableSummary, checkpoint: Checkpoint | None) -> Blocks:
+    def fit_blocks(
+        self, source: Source, summary: TableSummary, checkpoint: Checkpoint | None
+    ) -> Blocks | None:
         """Fit to a table of row blocks by the same iterations; return the iterate of each block.
 
-        Unless a setting is chosen by trial, the result is that of `fit` on the whole table, up to rounding
-        in the sums.
+        The result is that of `fit` on the whole table, up to rounding in the sums. If iterates would not fit
+        in memory, `cellworth.complete.proximal_without_iterate` does without, for the squared loss and at
+        most 64 columns with those of the labels: the results agree as far as ``tol`` goes.
         """
         self._check_blocks(source)
         code = label_code(summary.labels, self.loss, self.target, f"the target {source.target!r}")
@@ -273,27 +273,27 @@ class SupervisedCompleter(BlockCompleter):
         data = scaled_blocks(source, summary.rows_before, outline)
         sums = CellSums(*source.engine.reduce(passes_over_blocks.cell_sums, add, data))
         self.trace_penalty_ = self._penalty(shrinkage, sums.gram, 0.0)
-        solution = minimise_blocks(
-            source.engine,
-            data,
-            self._first_model(n_targets, code, scaling, None),
-            sums,
-            n_targets=n_targets,
-            dtype=source.dtype,
-            trace_penalty=self.trace_penalty_,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            checkpoint=checkpoint,
-            callback=self.callback,
-        )
+        model = self._first_model(n_targets, code, scaling, None)
+        settings: Any = {name: getattr(self, name) for name in ("tol", "max_iter", "callback")}
+        settings |= {"n_targets": n_targets, "trace_penalty": self.trace_penalty_, "checkpoint": checkpoint}
+        again = needs_no_iterate(code, outline.shape[1], self.trace_penalty_) and not fits_in_memory(source)
+        if again:
+            solution = minimise_without_iterate(source, model, sums, scaling, code, **settings)
+        else:
+            given = source.engine, data, model, sums
+            solution = minimise_blocks(*given, dtype=source.dtype, **settings)
         right = np.ascontiguousarray((solution.basis * np.sqrt(solution.singular_values)).T)
         self.low_rank_ = np.zeros((0, len(right)), dtype=source.dtype), right.astype(source.dtype)
         self._keep(solution, code, scaling)
-        return source.engine.map(passes_over_blocks.settled, solution.iterate, data)
+        if not again:
+            return source.engine.map(passes_over_blocks.settled, solution.iterate, data)
+        self._fold_in = FoldIn(code, solution.model, right, n_targets, self.trace_penalty_)
+        return None
 
-    def complete_rows(self, part: Part, state: FloatArray) -> tuple[FloatArray, None]:
-        """Return the completed rows of a block, from its final iterate (m, d)."""
-        return put_back(part.X, self.scaling_.undo_in_place(state.copy())), None
+    def complete_rows(self, part: Part, state: FloatArray | None = None) -> tuple[FloatArray, None]:
+        """Return the completed rows of a block, from its final iterate (m, d), or from its own cells."""
+        rows = self._fold_in.rows(part, self.scaling_) if state is None else state.copy()
+        return put_back(part.X, self.scaling_.undo_in_place(rows)), None
 
     def fitted_state(self) -> dict[str, Any]:
         """Return the state of a fit to an array, as plain data."""

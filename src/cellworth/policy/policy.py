@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array
+from cellworth.blocks.block_table import BlockTable
+from cellworth.blocks.row_sample import in_memory
 from cellworth.complete.inputs import check_number
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import not_there, short_number
@@ -48,8 +50,9 @@ class Policy:
 
     Parameters
     ----------
-    table : Table
-        The training table, which may have holes; it says what columns and classes there are.
+    table : Table or BlockTable
+        The training table, which may have holes; it says what columns and classes there are. Of a table in
+        row blocks, every k-th row, 4,000 to 8,000 in all.
     model : CompletingClassifier, CompletingRegressor or FittedModel, optional
         Trained on this table. By default one is chosen and trained, as by `cellworth.model.model_of`.
     prices : Prices, float, mapping or path, optional
@@ -114,7 +117,7 @@ class Policy:
 
     def __init__(
         self,
-        table: Table,
+        table: Table | BlockTable,
         model: Any = None,
         *,
         prices: AnyPrices | None = None,
@@ -127,6 +130,7 @@ class Policy:
         draws: int = 256,
         seed: int = 0,
     ) -> None:
+        table = in_memory(table, "the policy")[0]
         if table.target is None:
             raise DataError(
                 "a policy predicts a target, and the table has none; name it when you read the table."

@@ -106,7 +106,12 @@ def squared_ranges(completed: CompletedBlocks) -> Float64Array:
 
 
 def column_variances(completed: CompletedBlocks) -> Float64Array:
-    """Return the variance of the observed cells of each column (d,); see `Round.column_variances`."""
+    """Return the variance of the observed cells of each column (d,); see `Round.column_variances`.
+
+    The columns of a sparse table are in one unit, and may have few cells: all have the variance of the table.
+    """
+    if getattr(completed.source.table, "is_sparse", False):
+        return np.full(completed.shape[1], completed.summary.sums.pooled_variance())
     return np.square(completed.summary.scaling("standard", np.dtype(np.float64)).width)
 
 

@@ -13,6 +13,7 @@ from cellworth.errors import ParameterError
 from cellworth.select.selector import SLACK
 
 FIRST_CHUNK = 1024
+FIRST_STEP = 32  # items that are kept at once, at first: each may bring a row of many columns with it
 
 
 class Reach:
@@ -49,7 +50,7 @@ class Reach:
         """Keep the affordable items among these, which come after all kept ones; O(N log N) at most."""
         for chunk in descending(priority, items, FIRST_CHUNK, self.affordable):
             while len(chunk):
-                step = max(FIRST_CHUNK, len(self.kept) // 4)
+                step = max(FIRST_STEP, len(self.kept) // 4)
                 self._keep(chunk[:step])
                 chunk = chunk[step:]
                 chunk = chunk[self.affordable(chunk)]

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from cellworth.blocks.array_source import is_sparse_table
 from cellworth.blocks.block_table import BlockTable
 from cellworth.blocks.open_table import table_of_source
-from cellworth.blocks.row_source import Part, Source
+from cellworth.blocks.row_source import Part, Source, open_blocks
+from cellworth.complete import SparseCompleter
 from cellworth.errors import ParameterError
 from cellworth.messages import shorten
 from cellworth.prices import AnyPrices, Prices
@@ -45,10 +47,13 @@ def advise(
 
     Parameters
     ----------
-    table : Table, pandas or polars DataFrame, pyarrow Table, path of a file, BlockTable or Source
+    table : Table, data frame, path of a file, sparse matrix, BlockTable or Source
         A table with holes; with a target, strategies can see what the cells do for a classifier. A
         `BlockTable`, from `Table.open`, and a `Source`, from `cellworth.blocks.open_blocks`, are read in row
         blocks; then the strategy's parts must run on them. "auto" chooses on every k-th of many rows.
+        A sparse matrix (of ratings, say), a ``.npz`` file of one or a folder of them is completed by
+        `SparseCompleter`, whatever the strategy; its cells are in one unit, and rows and columns are numbers
+        from 0.
     target : str, optional
         The column of a frame or file to predict. A `Table` has its own.
     prices : Prices, float, mapping or path, optional
@@ -87,6 +92,8 @@ def advise(
     """
     if check_limits(budget, count)[0] == 0:
         raise ParameterError("a budget of 0 buys nothing; give an amount of money above 0")
+    if is_sparse_table(table):
+        table = open_blocks(table, target=target)
     if isinstance(table, Source):
         table = table_of_source(table)
     if isinstance(table, BlockTable):
@@ -151,6 +158,8 @@ def _advise_on_blocks(
     rows = table.row_numbers([str(row) for row, _ in cells])
     gone = np.column_stack([rows, [column for _, column in cells]]).astype(np.intp).reshape(-1, 2)
     prices = BlockPrices.of(stated, table)
+    if table.is_sparse:
+        strategy = _on_sparse(strategy)
     if strategy.is_open:
         strategy = strategy.settled(sampled_task(table, prices, seed))
     adviser = BlockAdviser(strategy, table, seed=seed)
@@ -170,6 +179,18 @@ def _advise_on_blocks(
         ),
         strategy.choice,
     )
+
+
+def _on_sparse(strategy: Strategy) -> Strategy:
+    """Return a strategy for a sparse table: with `SparseCompleter`, unless it has a completer of the kind."""
+    if strategy.is_open:
+        raise ParameterError(
+            f"strategy {strategy.name!r} compares completers that need a dense table; got a sparse one. Use "
+            "'recommended'."
+        )
+    if getattr(strategy.completer, "takes_sparse", False):
+        return strategy
+    return replace(strategy, completer=SparseCompleter(variance=True))
 
 
 def sampled_task(table: BlockTable, prices: BlockPrices, seed: int) -> BuyingTask:

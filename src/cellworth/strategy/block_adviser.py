@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import IntArray
+from cellworth.blocks.array_source import DenseBlock
 from cellworth.blocks.block_table import BlockTable
 from cellworth.blocks.row_source import Source
 from cellworth.complete.completed_blocks import CompletedBlocks
@@ -99,6 +100,8 @@ class BlockAdviser:
         """Start a round on a table, and score its cells at these prices; the passes of both."""
         listed = BlockPrices.of(prices, table)
         completed: CompletedBlocks = self.completer.fit(_source(table, listed)).completed_
+        if table.is_sparse:
+            completed = replace(completed, source=completed.source.with_blocks(DenseBlock))  # type: ignore[arg-type]
         self.rounds += 1
         self._score(table, completed, listed)
 
@@ -207,7 +210,7 @@ class BlockAdviser:
 def _source(table: BlockTable, prices: BlockPrices) -> Source:
     """Return the table as numeric columns, with row ids if prices need them."""
     source = table.source()
-    if not prices.needs_ids:
+    if table.is_sparse or not prices.needs_ids:
         return source
     return source.with_blocks(lambda block: replace(block, with_ids=True))  # type: ignore[type-var]
 

@@ -101,6 +101,7 @@ ONLY_IN_PYTHON = (
     "seed must",
     "stored prices",
     "strategy 'Xyz' chooses its parts",
+    "strategy 'Xyz' compares completers",
     "strategy 'Xyz' leaves nothing open",
     "taking cells needs a lease",
     "target_kind must",
@@ -371,6 +372,7 @@ PRINTED = {
     " still missing: of these ",
     "nothing left",
     ": read it with Table.read(path, **trained_table.keywords())",
+    "the policy",
 }
 """Words in them that are printed in Python and on the command line only."""
 

@@ -43,11 +43,16 @@ class UnreadBlock:
 
 def scaled_blocks(source: Source, before: Sequence[tuple[int, int]], outline: Outline) -> Blocks:
     """Return the scaled blocks of a table, kept by the engine if they fit beside the states of their rows."""
-    room, numbers = source.engine.room(), source.n_rows * len(source.columns)
-    if room is None or cell_bytes(source.dtype.itemsize) * numbers <= room:
+    if fits_in_memory(source):
         return source.map(scaled_block, Blocks(before), shared=(outline,))
     pairs = zip(source.blocks.items, before, strict=True)
     return Blocks([UnreadBlock(block, counts, outline) for block, counts in pairs])
+
+
+def fits_in_memory(source: Source) -> bool:
+    """Return whether the scaled blocks of a table fit beside the states of their rows."""
+    room, numbers = source.engine.room(), source.n_rows * len(source.columns)
+    return room is None or cell_bytes(source.dtype.itemsize) * numbers <= room
 
 
 def cell_bytes(itemsize: int) -> float:

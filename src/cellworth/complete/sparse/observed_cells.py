@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.blocks.row_source import Part
 from cellworth.complete.hold_out import hide_listed_cells
 from cellworth.complete.sparse.variable_projection import CellBlock
 from cellworth.errors import DataError
@@ -121,10 +122,10 @@ def _pick(cells: CellBlock, picked: BoolArray) -> CellBlock:
     return CellBlock(before[cells.starts], cells.columns[picked], cells.values[picked])
 
 
-def put_observed(filled: Float64Array, cells: csr_array) -> Float64Array:
-    """Overwrite the observed cells of ``filled`` (m, d) with their values, and return it."""
+def put_observed(filled: Float64Array, cells: csr_array, value: float | None = None) -> Float64Array:
+    """Overwrite the observed cells of ``filled`` (m, d) with their values, or with one; return it."""
     rows = np.repeat(np.arange(cells.shape[0]), np.diff(cells.indptr))
-    filled[rows, cells.indices] = cells.data
+    filled[rows, cells.indices] = cells.data if value is None else value
     return filled
 
 
@@ -142,3 +143,9 @@ def check_numbers(what: str, numbers: Any, n: int) -> IntArray:
 def matrix_of(X: Any) -> csr_array:
     """Return the rows of a block, sparse or with NaN in the holes, as a sparse matrix of observed cells."""
     return csr_array(X) if issparse(X) else cells_of_array(X.astype(np.float64, copy=False))
+
+
+def cells_of_part(part: Part) -> CellBlock:
+    """Return the observed cells of the rows of a block."""
+    matrix = matrix_of(part.X)
+    return CellBlock(matrix.indptr, matrix.indices, matrix.data.astype(np.float64, copy=False))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from os import PathLike
@@ -12,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from cellworth.arrays import Float64Array
@@ -21,15 +19,17 @@ from cellworth.blocks.engine_protocol import Blocks
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.completer import fit_source
-from cellworth.complete.factored_completer import check_rank, generator_of, watcher
+from cellworth.complete.factored_completer import check_rank, generator_of, warn_unless_converged, watcher
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.hold_out import Choice
 from cellworth.complete.inputs import check_number
 from cellworth.complete.penalty_path import PenaltyUnit, check_penalty
 from cellworth.complete.solver.monitor import Callback
+from cellworth.complete.sparse.cell_variances import cell_variances, noise_variance
 from cellworth.complete.sparse.held_out_cells import choose_penalty, choose_penalty_on_sample, table_of
 from cellworth.complete.sparse.observed_cells import (
     Compact,
+    cells_of_part,
     check_cells,
     check_numbers,
     compact,
@@ -37,9 +37,14 @@ from cellworth.complete.sparse.observed_cells import (
     put_observed,
 )
 from cellworth.complete.sparse.offsets import Offsets, fit_block_offsets, fit_offsets, take_off
-from cellworth.complete.sparse.trace_norm import Certificate, SparseFit, SparseTable, certify, fit_trace_norm
+from cellworth.complete.sparse.trace_norm import (
+    Certificate,
+    SparseFit,
+    SparseTable,
+    certify,
+    fit_trace_norm,
+)
 from cellworth.complete.sparse.variable_projection import (
-    CellBlock,
     CellBlocks,
     cell_products,
     cut_rows,
@@ -51,7 +56,6 @@ from cellworth.errors import DataError
 
 FACTORS = ("row_factors_", "column_factors_", "row_offsets_", "column_offsets_", "singular_values_")
 FITTED = (*FACTORS, "rank_", "trace_penalty_", "objective_", "duality_gap_", "n_iter_", "converged_")
-
 MOST_COMPONENTS = 20  # if no rank is given
 
 
@@ -90,12 +94,14 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Start from the column factors of the last fit if the number of columns is the same, and keep the rank
         and the relative penalty chosen there. Rows may come and go.
     random_state : int, numpy.random.Generator or None, default=0
-        Draws the hidden cells, and the starting directions of searches for singular vectors. None draws
-        different ones in each fit.
+        Draws the hidden cells, and where searches for singular vectors start. None: anew in each fit.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores. The result does not depend on it.
     callback : callable or None, default=None
         Called with a `Progress` after each step at the final penalty; returning true stops the fit.
+    variance : bool, default=False
+        On row blocks, also give the variance of each cell, which takes O(r^2) a cell where a value takes
+        O(r); see `cellworth.complete.sparse.cell_variances` for the model.
 
     Attributes
     ----------
@@ -107,20 +113,18 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         The estimate of a cell is ``row_offsets_[i] + column_offsets_[j] + row_factors_[i] @
         column_factors_[j]``, in the units of the input.
     singular_values_ : (rank_,) array
-        Singular values of :math:`AB^\top`, descending.
-    rank_ : int
-        May be 0: then only the offsets could be learned.
+        Of :math:`AB^\top`, descending; ``rank_`` may be 0: then only the offsets could be learned.
     trace_penalty_ : float
         The :math:`\lambda` used, always in absolute units.
+    noise_variance_ : float
+        The variance of an observed cell about what the model says of it; with ``variance=True`` only.
     objective_ : (n_iter_ + 1,) array
         Objective after each step at the final penalty, and of the result; never increases.
     duality_gap_ : float
         Upper bound on how far the last objective is above the minimum over tables of any rank. Small at
         convergence, unless `rank` binds. The residual norm it uses is itself estimated, to about 1e-4.
-    n_iter_ : int
-        Steps at the final penalty.
-    converged_ : bool
-    n_features_in_ : int
+    n_iter_, converged_ : int, bool
+        Steps at the final penalty, and whether they were enough.
 
     Notes
     -----
@@ -146,7 +150,6 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     True
     """
 
-    has_variance: ClassVar[bool] = False
     takes_sparse: ClassVar[bool] = True
     row_factors_: Float64Array
     column_factors_: Float64Array
@@ -167,6 +170,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         random_state: int | np.random.Generator | None = 0,
         n_jobs: int | None = None,
         callback: Callback | None = None,
+        variance: bool = False,
     ) -> None:
         self.rank = rank
         self.trace_penalty = trace_penalty
@@ -178,6 +182,12 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.callback = callback
+        self.variance = variance
+
+    @property
+    def has_variance(self) -> bool:
+        """Whether `complete_rows` returns variances."""
+        return self.variance
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -226,7 +236,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         shorter table. A step is then one pass, O(cells r^2), and one sum of (d, r) and (r, r) arrays.
         """
         rng, d = generator_of(self.random_state), len(source.columns)
-        cells = CellBlocks(source.map(_cells_of_part), source.engine)
+        cells = CellBlocks(source.map(cells_of_part), source.engine)
         left, offsets = fit_block_offsets(cells, d, self.centre)
         table = SparseTable(left, summary.sums.count)
         choose = partial(choose_penalty_on_sample, source, self.centre, rng, self.n_jobs)
@@ -237,11 +247,17 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             self.__dict__.pop(name, None)  # left from an earlier fit in memory
         self.column_factors_, self.column_offsets_, self._offsets = fit.B, offsets.columns, offsets
         self._keep_trace(fit, certificate)
+        if self.variance:
+            self.noise_variance_ = noise_variance(left, fit.B, self.trace_penalty_, offsets)
 
-    def complete_rows(self, part: Part, state: None = None) -> tuple[Float64Array, None]:
-        """Return the completed rows of a block, (m, d), each from its own cells; there are no variances."""
+    def complete_rows(self, part: Part, state: None = None) -> tuple[Float64Array, Float64Array | None]:
+        """Return the completed rows of a block, (m, d), each from its own cells, and their variances."""
         cells = matrix_of(part.X)
-        return put_observed(self._filled(*self._estimate(cells, ThreadEngine(n_jobs=1))), cells), None
+        filled = put_observed(self._filled(*self._estimate(cells, ThreadEngine(n_jobs=1))), cells)
+        if not self.variance:
+            return filled, None
+        of_model = self.column_factors_, self.trace_penalty_, self._offsets, self.noise_variance_
+        return filled, put_observed(cell_variances(cells_of_part(part), *of_model), cells, 0.0)
 
     def estimate(self, rows: ArrayLike, columns: ArrayLike) -> Float64Array:
         """Return the estimates (k,) of the cells at (rows[0], columns[0]), (rows[1], columns[1]) and so on.
@@ -253,17 +269,12 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         i = check_numbers("rows", rows, len(self.row_offsets_))
         j = check_numbers("columns", columns, len(self.column_offsets_))
         if i.shape != j.shape:
-            raise DataError(
-                f"rows and columns must have the same length; got {len(i)} rows and {len(j)} columns."
-            )
+            raise DataError(f"rows and columns must have one length; got {len(i)} rows, {len(j)} columns.")
         products = cell_products(self.row_factors_, self.column_factors_, i, j)
         return np.asarray(products + self.row_offsets_[i] + self.column_offsets_[j])
 
     def completed_rows(self, rows: slice) -> Float64Array:
-        """Return a slice of completed rows of the table passed to `fit`, (m, d); observed cells are kept.
-
-        Needs memory for m d numbers, so request a few rows at a time.
-        """
+        """Return a slice of completed rows (m, d) of the table passed to `fit`; ask for few at a time."""
         check_is_fitted(self)
         filled = self._filled(self.row_factors_[rows], self.row_offsets_[rows])
         return put_observed(filled, self._cells[rows])
@@ -277,8 +288,8 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def complete(self, X: Any) -> Float64Array:
         """Complete new rows X (m, d); return a dense (m, d) array in which observed cells are kept."""
-        cells, factors, offsets = self._new_rows(X)
-        return put_observed(self._filled(factors, offsets), cells)
+        cells, *of_rows = self._new_rows(X)
+        return put_observed(self._filled(*of_rows), cells)
 
     def fitted_state(self) -> dict[str, Any]:
         """Return the fitted state, including observed cells; see `cellworth.complete.fitted_state`."""
@@ -385,16 +396,4 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.objective_ = np.minimum.accumulate([*fit.objective, certificate.objective])
         self.duality_gap_ = certificate.gap
         self.n_iter_, self.converged_ = fit.n_iter, fit.converged
-        if not fit.converged and not fit.stopped:
-            warnings.warn(
-                f"{type(self).__name__} did not converge in {self.max_iter} steps; raise max_iter or tol "
-                f"(now {self.tol:g}), or raise trace_penalty (it was {self.trace_penalty_:g}), which makes "
-                "the problem easier.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-
-def _cells_of_part(part: Part) -> CellBlock:
-    matrix = matrix_of(part.X)
-    return CellBlock(matrix.indptr, matrix.indices, matrix.data.astype(np.float64, copy=False))
+        warn_unless_converged(self, fit)

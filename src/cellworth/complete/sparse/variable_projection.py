@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from cellworth.arrays import Float64Array, IntArray
+from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.engine_protocol import Blocks, Engine, add, alone, join
 
 BATCH_BYTES = 1 << 20  # of factors gathered for one batch of rows, to stay in a core's cache
@@ -142,8 +142,7 @@ def solve(block: CellBlock, B: Float64Array, penalty: float) -> tuple[Float64Arr
     """Return the best rows A (m, r) for B, and the cells with their residuals from A B^T as values.
 
     With G (m, r) the rows of B at the cells x of a row, a = (G^T G + lambda)^-1 G^T x, or for m < r the
-    smaller system a = G^T (G G^T + lambda)^-1 x. Rows with similar numbers of cells are solved in one batch,
-    padded with empty cells to the same number.
+    smaller system a = G^T (G G^T + lambda)^-1 x.
 
     Parameters
     ----------
@@ -151,8 +150,25 @@ def solve(block: CellBlock, B: Float64Array, penalty: float) -> tuple[Float64Arr
     penalty : float
         lambda, greater than 0.
     """
+    A, left = np.zeros((len(block.starts) - 1, B.shape[1])), block.values.copy()
+    for rows, cells, real, G in padded_rows(block, B):
+        x = np.where(real, block.values[cells], 0.0)[:, :, None]
+        a = _ridge(G, x, penalty)
+        A[rows] = a[:, :, 0]
+        x -= G @ a
+        left[cells[real]] = x[:, :, 0][real]
+    return A, block._replace(values=left)
+
+
+def padded_rows(
+    block: CellBlock, B: Float64Array
+) -> Iterator[tuple[IntArray, IntArray, BoolArray, Float64Array]]:
+    """Yield the rows that have cells in batches, padded with empty cells to the same number m of cells.
+
+    Of each batch: its rows (k,), the places (k, m) of their cells, which of those are real, and the rows of B
+    (d, r) at the cells, (k, m, r), 0 for empty ones. Rows with similar numbers of cells come together.
+    """
     n_cells, rank = np.diff(block.starts), B.shape[1]
-    A, left = np.zeros((len(n_cells), rank)), block.values.copy()
     order = np.argsort(-n_cells, kind="stable")[: np.count_nonzero(n_cells) if rank else 0]
     with_empty = np.vstack([B, np.zeros((1, rank))])
     first = 0
@@ -163,13 +179,7 @@ def solve(block: CellBlock, B: Float64Array, penalty: float) -> tuple[Float64Arr
         places = np.arange(width)
         real = places < n_cells[rows, None]
         cells = np.where(real, block.starts[rows, None] + places, 0)
-        G = with_empty.take(np.where(real, block.columns[cells], len(B)), axis=0)
-        x = np.where(real, block.values[cells], 0.0)[:, :, None]
-        a = _ridge(G, x, penalty)
-        A[rows] = a[:, :, 0]
-        x -= G @ a
-        left[cells[real]] = x[:, :, 0][real]
-    return A, block._replace(values=left)
+        yield rows, cells, real, with_empty.take(np.where(real, block.columns[cells], len(B)), axis=0)
 
 
 def _ridge(G: Float64Array, x: Float64Array, penalty: float) -> Float64Array:
