@@ -26,7 +26,7 @@ class MadeUpBlock:
         common = rng.normal(size=(self.stop - self.start, 1))
         X = common + rng.normal(size=(self.stop - self.start, COLUMNS))
         X[::2, ::3] = np.nan
-        return Part(X, None, None, self.start)
+        return Part(X, (common[:, 0] > 0).astype(float), None, self.start)
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class MadeUpTable:
     n_rows: int
     columns: tuple = tuple(map(str, range(COLUMNS)))
     dtype: np.dtype = FLOAT64
-    target: None = None
+    target: str = "label"
     row_id: None = None
     named: bool = False
 
@@ -52,19 +52,21 @@ def peak():
     return int(line.split()[1]) * 1024
 
 
-def main(n_rows, memory, folder):
+def main(n_rows, memory, folder, loss):
     """Complete a table on one worker and print the peaks of the worker and of this process, in bytes."""
     warnings.simplefilter("ignore")
     with DaskEngine(n_jobs=1, memory=memory, folder=folder) as engine:
         pid = engine.client.run(lambda: __import__("os").getpid())
         source = open_blocks(MadeUpTable(n_rows), engine=engine)
-        SupervisedCompleter(max_iter=1, tol=0).fit(source)
+        SupervisedCompleter(loss=loss, max_iter=1, tol=0).fit(source)
+        spilled = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
         peaks = list(engine.client.run(peak).values())
         assert engine.client.run(lambda: __import__("os").getpid()) == pid, "the worker was killed"
     table = n_rows * COLUMNS * 8
     blocks = len(source.blocks)
-    print(json.dumps({"worker": max(peaks), "here": peak(), "table": table, "blocks": blocks}))
+    peaks = {"worker": max(peaks), "here": peak()}
+    print(json.dumps({**peaks, "table": table, "blocks": blocks, "spilled": spilled}))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+    main(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])

@@ -16,11 +16,15 @@ LIMIT = 500 * 10**6  # of the one worker; some 250 MB of it are Python and its l
 pytestmark = pytest.mark.alone
 
 
-def test_what_does_not_fit_goes_to_disk(tmp_path):
-    """The rows' state is three times the table, 400 MB: more than the worker has room for."""
+@pytest.mark.parametrize("loss", ["squared_hinge", "squared"])
+def test_what_does_not_fit_goes_to_disk(tmp_path, loss):
+    """The rows' state is three times the table, 400 MB: more than the worker has room for.
+
+    The squared loss does without, and leaves nothing on disk.
+    """
     need_dask()
     need(Path("/proc/self/status").exists(), "the record of peak memory in /proc")
-    command = [sys.executable, "-m", "tests.blocks.made_up", "800000", str(LIMIT), str(tmp_path)]
+    command = [sys.executable, "-m", "tests.blocks.made_up", "800000", str(LIMIT), str(tmp_path), loss]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
@@ -28,3 +32,4 @@ def test_what_does_not_fit_goes_to_disk(tmp_path):
     assert found["worker"] < LIMIT
     assert found["here"] < LIMIT
     assert found["blocks"] > 15
+    assert (found["spilled"] > 0) == (loss == "squared_hinge")

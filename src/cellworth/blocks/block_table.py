@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
-from cellworth.blocks.block_cells import places_of, texts_at
-from cellworth.blocks.cell_rules import CellRules, KnownCells, TableBlock
+from cellworth.blocks.cell_rules import AddedBlock, CellRules, KnownCells, Span, TableBlock
 from cellworth.blocks.encoded_table import EncodedTable
 from cellworth.blocks.engine_protocol import Blocks, Engine, add, join
 from cellworth.blocks.file_memory import FileMemory
@@ -58,6 +57,8 @@ class BlockTable:
         How many of them fill holes of each column.
     memory : FileMemory
         What was found in the files.
+    more : Table or None
+        Rows that were added after those of the files.
     """
 
     stored: StoredTable
@@ -70,6 +71,7 @@ class BlockTable:
     corrects: bool = False
     added: IntArray | None = field(default=None, repr=False)
     memory: FileMemory = field(default_factory=FileMemory, repr=False)
+    more: Table | None = field(default=None, repr=False)
 
     @property
     def known_in_files(self) -> IntArray:
@@ -94,7 +96,7 @@ class BlockTable:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return self.stored.n_rows
+        return self.stored.n_rows + (0 if self.more is None else len(self.more.row_ids))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -150,17 +152,16 @@ class BlockTable:
         return replace(self, engine=engine)
 
     def cell_blocks(self, most_rows: int, *, with_ids: bool = False) -> list[TableBlock]:
-        """Split the table into blocks of 1 to ``most_rows`` rows."""
-        return [
-            TableBlock(
-                block,
-                self.rules,
-                None if self.learned is None else self.learned.between(block.start, block.stop),
-                self.stored.dtype.str,
-                with_ids,
-            )
-            for block in self.stored.blocks(most_rows)
-        ]
+        """Split the table into blocks of 1 to ``most_rows`` rows; what was added is a block of its own."""
+
+        def made(kind: type[TableBlock], block: Any, **more: Any) -> TableBlock:
+            learned = None if self.learned is None else self.learned.between(block.start, block.stop)
+            return kind(block, self.rules, learned, self.stored.dtype.str, with_ids, **more)
+
+        found = [made(TableBlock, block) for block in self.stored.blocks(most_rows)]
+        if self.more is not None:
+            found.append(made(AddedBlock, Span(self.stored.n_rows, self.n_rows), added=self.more))
+        return found
 
     @cached_property
     def blocks(self) -> Blocks:
@@ -192,7 +193,7 @@ class BlockTable:
 
     def row_ids(self, numbers: IntArray) -> list[str]:
         """Return the ids of some rows, given by their numbers in any order; reads the ids of their blocks."""
-        if self.row_id is None:
+        if self.row_id is None and self.more is None:
             return [str(number) for number in numbers.tolist()]
         wanted, place = np.unique(numbers, return_inverse=True)
         asked = [(block, _within(wanted, block)) for block in self.blocks.items]
@@ -218,8 +219,11 @@ class BlockTable:
         wanted = list(dict.fromkeys(row_ids))
         places: dict[str, int] = {}
         if self.row_id is None:
-            places = {text: int(text) for text in wanted if text.isdecimal() and int(text) < self.n_rows}
-            places = {text: row for text, row in places.items() if str(row) == text}
+            known = {} if self.more is None else {t: i for i, t in enumerate(self.more.row_ids)}
+            n = self.stored.n_rows
+            places = {text: n + known[text] for text in wanted if text in known}
+            numbers = {text: int(text) for text in wanted if text.isdecimal() and len(text) < 19}
+            places |= {text: row for text, row in numbers.items() if row < n and str(row) == text}
         elif wanted:
             found = self.engine.reduce(_find_ids, join, self.blocks, shared=(wanted,))
             places = {wanted[at]: row for rows, which in found for row, at in zip(rows, which, strict=True)}
@@ -278,6 +282,15 @@ class BlockTable:
             added=known - self.known_in_files,
         )
 
+    def with_rows(self, rows: Table) -> BlockTable:
+        """Return the table with rows added at its end, which have its columns and target."""
+        more = rows if self.more is None else _one_after_other(self.more, rows)
+        known = self.known + (~rows.holes).sum(axis=0)
+        labelled = self.labelled + (0 if rows.y is None else int((~np.isnan(rows.y)).sum()))
+        n_rows = self.n_rows + len(rows.row_ids)
+        rules = replace(self.rules, unmeasured=np.asarray(known == 0), n_rows=n_rows)
+        return replace(self, known=known, more=more, labelled=labelled, rules=rules)
+
     def write(self, path: str | PathLike[str]) -> None:
         """Write the table as a Parquet folder, which appears once it is complete; one pass.
 
@@ -304,6 +317,13 @@ class BlockTable:
     def __repr__(self) -> str:
         lines = summary_of(self.columns, self.n_rows, self.n_holes, self.target, self.n_rows - self.labelled)
         return lines.replace("Table of", "BlockTable of", 1)
+
+
+def _one_after_other(a: Table, b: Table) -> Table:
+    target = a.target
+    if target is not None and b.target is not None:
+        target = replace(target, values=np.concatenate([target.values, b.target.values]))
+    return Table(a.columns, np.vstack([a.values, b.values]), (*a.row_ids, *b.row_ids), target, a.row_id)
 
 
 def _within(wanted: IntArray, block: Any) -> IntArray:
@@ -346,20 +366,15 @@ def _at(block: TableBlock, rows: IntArray, columns: IntArray) -> tuple[Float64Ar
 
 
 def _ids(block: TableBlock, rows: IntArray) -> tuple[str, ...]:
-    (cells,) = block.block.cells([block.rules.row_id])
-    return tuple(texts_at(cells, rows))
+    return tuple(block.ids_at(rows))
 
 
 def _unlabelled(block: TableBlock, most: int) -> tuple[IntArray, ...]:
-    rules = block.rules
-    assert rules.target is not None
-    missing = np.isnan(rules.labels(block.block.cells([rules.target.name])[0]))
-    return (np.flatnonzero(missing)[:most] + block.start,)
+    return (np.flatnonzero(np.isnan(block.labels()))[:most] + block.start,)
 
 
 def _find_ids(block: TableBlock, wanted: Sequence[str]) -> tuple[tuple[list[int], list[int]], ...]:
-    (cells,) = block.block.cells([block.rules.row_id])
-    rows, which = places_of(cells, wanted)
+    rows, which = block.find_ids(wanted)
     return (((rows + block.start).tolist(), which.tolist()),)
 
 

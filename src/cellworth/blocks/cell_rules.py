@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cellworth.arrays import AnyArray, BoolArray, Float64Array, FloatArray, IntArray
-from cellworth.blocks.block_cells import texts_at
+from cellworth.blocks.block_cells import places_of, texts_at
 from cellworth.blocks.row_source import Part
 from cellworth.cached_property import cached_property
-from cellworth.table import ColumnLayout
+from cellworth.table import ColumnLayout, Table
 from cellworth.table.column import LABELLED, Column
 from cellworth.table.infer_kind import to_codes, to_values
 from cellworth.table.missing_marks import MissingMarks, open_holes
@@ -136,6 +136,21 @@ class TableBlock:
             row_ids = np.array(texts, dtype=object)
         return values, y, row_ids
 
+    def ids_at(self, rows: IntArray) -> list[str]:
+        """Read the ids of some rows, counted from the first of the block."""
+        if self.rules.row_id is None:
+            return [str(self.start + row) for row in rows.tolist()]
+        return texts_at(self.block.cells([self.rules.row_id])[0], rows)
+
+    def find_ids(self, wanted: Sequence[str]) -> tuple[IntArray, IntArray]:
+        """Return the rows whose id is wanted, counted from the first, and which each is."""
+        return places_of(self.block.cells([self.rules.row_id])[0], wanted)
+
+    def labels(self) -> Float64Array:
+        """Read the labels (m,)."""
+        assert self.rules.target is not None
+        return self.rules.labels(self.block.cells([self.rules.target.name])[0])
+
     def read(self) -> Part:
         """Read the rows as numeric columns for models; see `Encoded`."""
         values, y, row_ids = self.cells()
@@ -143,3 +158,47 @@ class TableBlock:
         made_up = with_prior(rules.columns, values, rules.unmeasured, start=self.start, n_rows=rules.n_rows)
         X: FloatArray = rules.layout.encode(made_up).astype(self.dtype, copy=False)
         return Part(X, y, row_ids, self.start)
+
+
+@dataclass(frozen=True)
+class Span:
+    """The numbers of some rows: from ``start``, up to before ``stop``."""
+
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class AddedBlock(TableBlock):
+    """Rows that were added to a table after its files were written: they are in memory."""
+
+    added: Table | None = None
+
+    @property
+    def _rows(self) -> Table:
+        assert self.added is not None
+        return self.added
+
+    def cells(self) -> tuple[Float64Array, Float64Array | None, AnyArray | None]:
+        """Return the values (m, p), the labels (m,) and, if wanted, the row ids (m,)."""
+        values = np.array(self._rows.values)
+        if self.learned is not None:
+            values[self.learned.rows, self.learned.columns] = self.learned.values
+        ids = np.array(self._rows.row_ids, dtype=object) if self.with_ids else None
+        return values, self._rows.y, ids
+
+    def ids_at(self, rows: IntArray) -> list[str]:
+        """Return the ids of some rows."""
+        return [self._rows.row_ids[row] for row in rows.tolist()]
+
+    def find_ids(self, wanted: Sequence[str]) -> tuple[IntArray, IntArray]:
+        """Return the rows whose id is wanted, and which each is."""
+        which = {text: at for at, text in enumerate(wanted)}
+        found = [(row, which[text]) for row, text in enumerate(self._rows.row_ids) if text in which]
+        rows, places = np.array(found, dtype=np.intp).reshape(-1, 2).T
+        return rows, places
+
+    def labels(self) -> Float64Array:
+        """Return the labels (m,)."""
+        assert self._rows.y is not None
+        return self._rows.y

@@ -57,11 +57,16 @@ class EncodedTable:
     def as_files(self) -> tuple[EncodedTable, LearnedRows, FileMemory] | None:
         """Return the table without what was learned, that, and what is remembered of the files.
 
-        None if the files and the learned cells are not all: where values of the files were replaced, or
-        values were made up for columns without any.
+        None if the files and the learned cells are not all: where rows were added, values of the files were
+        replaced, or values were made up for columns without any.
         """
         table, learned = self.table, self.table.learned
-        if table.corrects or table.unmeasured.any() or (table.known_in_files == 0).any():
+        if (
+            table.more is not None
+            or table.corrects
+            or table.unmeasured.any()
+            or (table.known_in_files == 0).any()
+        ):
             return None
         bare = replace(table, learned=None, known=table.known_in_files)
         none = np.zeros(0, dtype=np.intp)
@@ -76,4 +81,5 @@ class EncodedTable:
         """Return plain data that identifies this table."""
         learned = self.table.learned
         so_far = 0 if learned is None else len(learned.rows)
-        return self.table.stored.identity() | {"columns": list(self.columns), "learned": so_far}
+        about = {"rows": self.n_rows, "columns": list(self.columns), "learned": so_far}
+        return self.table.stored.identity() | about

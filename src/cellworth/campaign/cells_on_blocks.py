@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,10 +17,11 @@ from numpy.typing import NDArray
 
 from cellworth.arrays import Float64Array, IntArray
 from cellworth.campaign.array_codec import slim, widened
-from cellworth.campaign.cell_index import Cell
+from cellworth.campaign.cell_index import Cell, ListedRows
 from cellworth.campaign.cell_values import HAS_VALUE, CellStatus, changed_cells
 from cellworth.campaign.columnar_dict import ColumnarDict
-from cellworth.errors import ParameterError
+from cellworth.campaign.table_codec import unpack
+from cellworth.table import Table
 
 if TYPE_CHECKING:
     from cellworth.blocks.block_table import BlockTable
@@ -37,9 +39,10 @@ class RowsOnBlocks:
         self._stated: dict[str, int] = {}  # by events
         self._read: dict[str, int] = {}  # from the files, since
         self._names: dict[int, str] = {}
+        self.added = ListedRows(())  # after those of the files
 
     def __len__(self) -> int:
-        return self._founding.n_rows
+        return self._founding.n_rows + len(self.added)
 
     @property
     def _numbered(self) -> bool:
@@ -47,6 +50,8 @@ class RowsOnBlocks:
 
     def name(self, place: int) -> str:
         """Return the name of the row at a position; reads its block if it was not met before."""
+        if place >= self._founding.n_rows:
+            return self.added.name(place - self._founding.n_rows)
         if self._numbered:
             return str(place)
         if place not in self._names:
@@ -77,15 +82,19 @@ class RowsOnBlocks:
 
     def _met(self, name: str) -> int | None:
         """Return the position of a row, -1 if there is none; None if that is not known yet."""
+        new = self.added.place(name)
+        if new is not None:
+            return self._founding.n_rows + new
         if self._numbered:
             number = int(name) if name.isdecimal() and len(name) < 19 else -1
-            return number if 0 <= number < len(self) and str(number) == name else -1
+            return number if 0 <= number < self._founding.n_rows and str(number) == name else -1
         found = self._stated.get(name)
         return self._read.get(name) if found is None else found
 
     def meet_places(self, places: IntArray) -> None:
         """Read the names at these positions at once."""
-        unknown = [] if self._numbered else [at for at in np.unique(places).tolist() if at not in self._names]
+        unknown = [at for at in np.unique(places).tolist() if at not in self._names]
+        unknown = [at for at in unknown if at < self._founding.n_rows and not self._numbered]
         if unknown:
             names = self._founding.table.row_ids(np.array(unknown, dtype=np.intp))
             self._forget(len(unknown))
@@ -103,6 +112,7 @@ class RowsOnBlocks:
         if self._numbered:
             return {}
         new = [name for name in dict.fromkeys(names) if name not in self._stated]
+        new = [name for name in new if self.added.place(name) is None]
         return {name: place for name in new if (place := self.place(name)) is not None}
 
     def state(self, places: dict[str, int]) -> None:
@@ -111,15 +121,14 @@ class RowsOnBlocks:
         self._names.update({number: name for name, number in places.items()})
 
     def alike(self) -> Sequence[str]:
-        """Return the names in the sample of rows, to suggest one of them."""
-        return self._founding.sample.row_ids
+        """Return the names in the sample of rows, and of rows that were added, to suggest one of them."""
+        return [*self._founding.sample.row_ids, *self.added.ids]
 
     def add(self, row_ids: Sequence[str]) -> None:
-        """Refuse: the table stays as it is."""
-        raise ParameterError(
-            "rows cannot be added to a campaign whose table is in row blocks: it stays as it is where it is. "
-            "Start another campaign on the longer table."
-        )
+        """Append rows; O(new rows)."""
+        self.added.add(row_ids)
+        for name in row_ids:  # it was looked for before, and not there
+            self._read.pop(name, None)
 
     def to_plain(self) -> list[Any]:
         """Return what events have stated, as arrays and JSON."""
@@ -144,6 +153,9 @@ class CellsOnBlocks:
         known = founding.n_known
         self._counts = Counter({CellStatus.KNOWN: known, CellStatus.HOLE: founding.n_cells - known})
         self._table: tuple[int, BlockTable] | None = None
+        p = len(founding.columns)
+        self._added: tuple[Float64Array, Float64Array] = np.empty((0, p)), np.empty(0)  # values, labels
+        self._base: BlockTable | None = None
 
     def status_of(self, cell: Cell) -> CellStatus:
         """Return the status of one cell; reads its block if no event changed it."""
@@ -171,7 +183,7 @@ class CellsOnBlocks:
             [cell for cell, at in open_ones if at is None and cell not in self._read], dtype=np.intp
         ).reshape(-1, 2)
         if len(unread):
-            values = self._founding.table.values_at(unread[:, 0], unread[:, 1]).tolist()
+            values = self._at_start().values_at(unread[:, 0], unread[:, 1]).tolist()
             if len(self._read) + len(values) > SO_MANY_READ:
                 self._read = {cell: self._read[cell] for cell in cells if cell in self._read}
             self._read.update({(i, j): value for (i, j), value in zip(unread.tolist(), values, strict=True)})
@@ -184,7 +196,8 @@ class CellsOnBlocks:
         sampled = self._founding.sample.values[:, column]
         _, columns, status, values = self.changed()
         told = values[(columns == column) & (status == CellStatus.TOLD)]
-        return np.concatenate([sampled[~np.isnan(sampled)], told])
+        added = self._added[0][:, column]
+        return np.concatenate([sampled[~np.isnan(sampled)], told, added[~np.isnan(added)]])
 
     def count(self, status: CellStatus, *, labels: bool = False) -> int:
         """Return how many cells have a status; labels are no cells here. O(1)."""
@@ -211,8 +224,32 @@ class CellsOnBlocks:
         self._changed[cell] = status, value
 
     def extend(self, packed: bytes) -> None:
-        """Refuse; see `RowsOnBlocks.add`."""
-        self._rows.add(())
+        """Append the rows of a packed table, which stay in memory."""
+        rows = unpack(packed)
+        self._append(rows.row_ids, rows.values, rows.y)
+
+    def _append(self, row_ids: Sequence[str], values: Float64Array, labels: Float64Array | None) -> None:
+        y = np.full(len(values), np.nan) if labels is None else labels
+        self._added = np.vstack([self._added[0], values]), np.concatenate([self._added[1], y])
+        self._rows.add(row_ids)
+        known = int((~np.isnan(values)).sum())
+        self._counts[CellStatus.KNOWN] += known
+        self._counts[CellStatus.HOLE] += values.size - known
+        self._base = None
+
+    def _at_start(self) -> BlockTable:
+        """Return the founding table with the rows that were added, as they were."""
+        founding: BlockTable = self._founding.table
+        if self._base is None or self._base.stored is not founding.stored:
+            self._base = founding
+            if len(self._rows.added):
+                values, labels = self._added
+                target = founding.target
+                target = None if target is None else replace(target, values=labels)
+                ids = tuple(self._rows.added.ids)
+                rows = Table(founding.columns, values, ids, target, founding.row_id)
+                self._base = founding.with_rows(rows)
+        return self._base
 
     def changed(self) -> tuple[IntArray, IntArray, NDArray[np.uint8], Float64Array]:
         """Return the rows, columns, status and values (k,) of the cells that events changed, by row."""
@@ -226,7 +263,7 @@ class CellsOnBlocks:
             rows, columns, status, values = self.changed()
             known = np.isin(status, HAS_VALUE)
             were_known = status[known] == CellStatus.KNOWN
-            founding: BlockTable = self._founding.table
+            founding = self._at_start()
             if known.any():
                 founding = founding.with_cells(rows[known], columns[known], values[known], were_known)
             self._table = number, founding
@@ -235,14 +272,19 @@ class CellsOnBlocks:
     def to_plain(self) -> dict[str, Any]:
         """Return what events have changed and stated, as arrays and JSON."""
         rows, columns, status, values = self.changed()
-        return {
+        plain: dict[str, Any] = {
             "changed": [slim(rows), slim(columns), slim(status), np.array(values)],
             "row_numbers": self._rows.to_plain(),
         }
+        if len(self._rows.added):  # only then: the bytes of other snapshots stay as they were
+            plain["added"] = [list(self._rows.added.ids), *self._added]
+        return plain
 
     def restore(self, plain: dict[str, Any]) -> None:
         """Make the changes that `to_plain` returned."""
         self._rows.restore(plain["row_numbers"])
+        if "added" in plain:
+            self._append(*plain["added"])
         rows, columns, status, values = changed_cells(plain["changed"])
         self._changed.absorb([rows, columns, status.astype(np.int64), values])
         times = np.bincount(status, minlength=len(CellStatus))

@@ -7,12 +7,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign.campaign_events import Extended
-from cellworth.campaign.founding_table import in_memory
 from cellworth.campaign.state import State
 from cellworth.campaign.table_codec import pack
 from cellworth.errors import DataError, ParameterError
@@ -49,10 +49,11 @@ def extended(state: State, rows: Rows | AnyFile, prices: Prices, how: ReadOption
 
     A file is read as ``how`` says, unless it is a `TextFile`.
     """
-    table = in_memory(state.cells).table(state.table_number)
+    table = state.table()
     if isinstance(rows, str | os.PathLike | FileBytes | TextFile):
         rows = read_rows(how.file(rows), table, missing=how.missing)
     new = conform(rows, table)
+    state.index.meet(new.row_ids)
     taken = [row for row in new.row_ids if row in state.index]
     if taken:
         raise DataError(
@@ -60,13 +61,22 @@ def extended(state: State, rows: Rows | AnyFile, prices: Prices, how: ReadOption
             f"use tell, with {setting('unsolicited', True)} if they were never asked for."
         )
     refuse_huge(new.values, new.row_ids, new.columns, may_be_hole=False)
+    _check_prices(table, new, prices)
+    return Extended(tuple(new.row_ids), pack(new))
+
+
+def _check_prices(table: Any, new: Table, prices: Prices) -> None:
+    """Raise DataError if the new rows have no price, as by a matrix: now rather than at the next ask."""
+    if not isinstance(table, Table):
+        from cellworth.strategy.block_prices import BlockPrices
+
+        BlockPrices.of(prices, table.with_rows(new))
+        return
     values = np.vstack([table.values, new.values])
-    # A matrix of prices has none for new rows; fail now rather than at the next ask.
     target = table.target
     if target is not None and new.target is not None:
         target = target.with_cells(np.concatenate([target.cells, new.target.cells]))
     prices.on(Table(table.columns, values, (*table.row_ids, *new.row_ids), target, table.row_id))
-    return Extended(tuple(new.row_ids), pack(new))
 
 
 def request_of(rows: Rows | AnyFile) -> object:

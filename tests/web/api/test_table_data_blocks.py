@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from cellworth.errors import DataError
 from cellworth.web.url_paths import segment
 from tests.strategy.test_block_batch import both_of, make_frame
 from tests.web.servers import api, begin
@@ -51,8 +50,13 @@ def test_what_needs_the_whole_table_says_so(big, http):
     refused = http.get(api(study.name, "table.csv"))
     assert 400 <= refused.status_code < 500
     assert "in memory" in refused.text
-    with pytest.raises(DataError, match="in memory"):
-        study.extend({"new": {"weight": 1.0}})
+
+
+def test_rows_are_added_by_rest(big, http):
+    study, whole = big
+    study.extend({"new": {"weight": 71.5}})
+    page = http.get(api(study.name, "rows"), params={"after": len(whole.row_ids), "limit": 7}).json()
+    assert [row["row"] for row in page["items"]] == ["new"]
 
 
 def test_pages_say_what_they_can_of_row_blocks(big, http):

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from cellworth.campaign.assessment.learning_curve import spent_by_event
-from cellworth.campaign.campaign_events import TableMoved
+from cellworth.campaign.campaign_events import Extended, TableMoved
 from cellworth.campaign.cell_events import Asked, Cancelled, Corrected, Told
 from cellworth.campaign.event_codec import Event
 from cellworth.campaign.log import Log
 from cellworth.campaign.state import State
+from cellworth.campaign.table_codec import pack, unpack
 from cellworth.prices import Prices
 from cellworth.prices.rules import ByCell, ByMatrix
 from cellworth.table import Table
@@ -118,6 +119,8 @@ class SampledLog:
         content: Any = event.content
         if content.whole:
             return replace(event, content=Cancelled(())) if isinstance(content, TableMoved) else event
+        if isinstance(content, Extended):
+            return self._added(event, content)
         if isinstance(content, Corrected):
             kept = content if content.row in self._rows else Told((), stated=True)
             return replace(event, content=kept, row_numbers={})
@@ -129,3 +132,12 @@ class SampledLog:
         if isinstance(content, Asked) and content.terms is not None:
             changes["terms"] = tuple(content.terms[k] for k in keep)
         return replace(event, content=replace(content, **changes), row_numbers={})
+
+    def _added(self, event: Event, content: Extended) -> Event:
+        """Return an event with every k-th of the rows that it adds."""
+        rows = unpack(content.table)
+        ids, target = rows.row_ids[:: self._every], rows.target
+        target = None if target is None else replace(target, values=target.values[:: self._every])
+        some = Table(rows.columns, rows.values[:: self._every], ids, target, rows.row_id)
+        self._rows |= frozenset(ids)
+        return replace(event, content=Extended(tuple(ids), pack(some)))

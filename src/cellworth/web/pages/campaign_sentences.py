@@ -32,7 +32,6 @@ SAME: tuple[str, ...] = (
     message("Remove one of the two."),
     # What cannot be done with a campaign.
     message("Keep only the right one."),
-    message("Start another campaign on the longer table."),
     message("Upgrade with: pip install --upgrade cellworth."),
     message("Restore it from a backup."),
     message("{what} must have at most {n} characters; got {got}."),
@@ -151,10 +150,6 @@ SENTENCES: dict[str, str] = {
     "Fill in more cells.": message("Fill in more values."),
     "no cell is missing, so there is nothing to forecast.": message(
         "Nothing is missing, so there is nothing to forecast."
-    ),
-    "rows cannot be added to a campaign whose table is in row blocks: it stays as it is "
-    "where it is.": message(
-        "Rows cannot be added here: the table is so large that it stays in its own files."
     ),
     "event {number} is of the unknown kind {event}: a newer version of cellworth wrote it.": message(
         "Event {number} is of an unknown kind: a newer version of cellworth wrote it."
