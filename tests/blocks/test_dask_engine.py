@@ -2,7 +2,9 @@
 
 import os
 import signal
+import time
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 
@@ -10,7 +12,7 @@ from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.blocks import DaskEngine, ThreadEngine, open_blocks
 from cellworth.blocks.dask_engine import LEAST_MEMORY, MOST_KEPT
 from cellworth.blocks.engine_protocol import PROCESS_BYTES, Blocks, join
-from cellworth.errors import DataError
+from cellworth.errors import DataError, ParameterError
 from tests.blocks.engines import need_dask
 from tests.blocks.tables import make_table
 
@@ -91,3 +93,16 @@ def test_the_settings_of_workers_are_their_own(engine, monkeypatch):
         LEAST_MEMORY: (LEAST_MEMORY - PROCESS_BYTES) // 64,
         4 * LEAST_MEMORY: min(MOST_KEPT, (4 * LEAST_MEMORY - PROCESS_BYTES) // 64),
     }
+
+
+@pytest.mark.slow
+def test_a_block_that_kills_its_workers_ends_in_an_error():
+    dying = pytest.raises(ParameterError, match="workers kept dying on one block")
+    with DaskEngine(n_jobs=1, memory=LEAST_MEMORY) as engine, dying:
+        engine.reduce(_hog, join, Blocks([0]))
+
+
+def _hog(number):
+    filled = np.ones(10**8)  # 800 MB
+    time.sleep(5)
+    return (filled.sum(),)
