@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -106,3 +107,38 @@ def _hog(number):
     filled = np.ones(10**8)  # 800 MB
     time.sleep(5)
     return (filled.sum(),)
+
+
+@pytest.mark.slow
+def test_a_restarted_worker_is_never_paused(engine):
+    """Dask would pause one that comes back at four fifths of its memory, and wait for ever."""
+
+    before = set(engine.client.run(_memory_shares).values())
+    assert {pause for *_, pause in before} == {False}
+    killed, after = kill_a_worker(engine), {}
+    while len(after) < 2:
+        time.sleep(0.5)
+        with suppress(OSError):  # it is not known yet that the worker is gone
+            if killed not in engine.client.run(os.getpid).values():
+                after = engine.client.run(_memory_shares)
+    assert set(after.values()) == before
+
+
+def _memory_shares(dask_worker):
+    of = dask_worker.memory_manager
+    return of.memory_target_fraction, of.memory_spill_fraction, of.memory_pause_fraction
+
+
+def test_paused_workers_are_reported_and_not_waited_for(monkeypatch):
+    monkeypatch.setattr("cellworth.blocks.dask_engine.POLL_SECONDS", 0.2)
+    monkeypatch.setattr("cellworth.blocks.dask_engine.IDLE_SECONDS", 2.0)
+    with DaskEngine(n_jobs=1, memory="1GB") as engine:
+        engine.client.run(_pause)
+        with pytest.raises(DataError, match="has done nothing for 2 seconds and has 1 workers"):
+            engine.reduce(_nap, join, Blocks([0, 0]))
+
+
+def _pause(dask_worker):
+    from distributed.core import Status
+
+    dask_worker.status = Status.paused

@@ -86,7 +86,7 @@ def test_row_blocks_have_the_same_steps(campaign, on_blocks):
         each.tell({("116", "scan"): 5.0, ("117", "shoe"): 3.0}, unsolicited=True, price=2.0)
     expected, found = ([step.to_json() for step in each.undecided(**SAID)] for each in both)
     assert found == expected
-    assert {step["row"] for step in found} >= {"115", "118"}
+    assert {step["row"] for step in found} >= {"118"}
     assert campaign.next_cell("115", **SAID).to_json() == on_blocks.next_cell("115", **SAID).to_json()
 
 

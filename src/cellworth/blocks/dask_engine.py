@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from typing import Any, Self
 
 from joblib import effective_n_jobs
@@ -126,6 +127,8 @@ class DaskEngine:
                 dashboard_address="127.0.0.1:0",
                 local_directory=folder,
                 silence_logs=logging.CRITICAL,
+                # Of its own: for a worker that is restarted the settings are read again, after this block.
+                config=deepcopy(require("dask").config.config),
             )
         return distributed.Client(self._stack.enter_context(cluster))
 
@@ -205,7 +208,7 @@ class DaskEngine:
         """Wait for a result; raise DataError if no worker has worked on anything for `IDLE_SECONDS`.
 
         A worker that dies is restarted, and its work done again. But if none comes back, as when the machine
-        has no memory left for it, Dask waits for ever.
+        has no memory left for it, or if it is paused for want of memory, Dask waits for ever.
         """
         idle_since = time.monotonic()
         while True:
@@ -214,13 +217,14 @@ class DaskEngine:
             except TimeoutError:
                 if future.done():  # by now, or the block itself has raised it
                     return future.result()
-            if any(self.client.processing().values()):
+            workers = self.client.scheduler_info(n_workers=-1)["workers"]
+            paused = {address for address, about in workers.items() if about.get("status") == "paused"}
+            if any(tasks for address, tasks in self.client.processing().items() if address not in paused):
                 idle_since = time.monotonic()
             elif time.monotonic() - idle_since > IDLE_SECONDS:
-                workers = len(self.client.scheduler_info(n_workers=-1)["workers"])
                 raise DataError(
                     f"the cluster at {self.client.scheduler.address} has done nothing for "
-                    f"{IDLE_SECONDS:.0f} seconds and has {workers} workers; expected at least one at work. "
+                    f"{IDLE_SECONDS:.0f} seconds and has {len(workers)} workers; expected one at work. "
                     "They may have run out of memory: free some, raise memory or lower block_rows, and run "
                     "it again; with a checkpoint it goes on where it stopped."
                 )
