@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cellworth.policy import Policy
 from cellworth.policy.purchase_plan import Plan
-from cellworth.policy.shared_money import least_ratio
+from cellworth.policy.shared_money import SharedMoney, share_money
 from tests.policy.test_policy import PRICES
 
 
@@ -34,7 +34,7 @@ def test_the_level_is_that_of_a_plain_search(seed, mean):
                 total += prices[row, step]
         return total / 7
 
-    found = least_ratio(
+    found = share_money(
         mean,
         np.arange(7.0)[:, np.newaxis],
         np.zeros((7, 4), dtype=bool),
@@ -42,7 +42,8 @@ def test_the_level_is_that_of_a_plain_search(seed, mean):
         lambda planned, known: planned.price,
     )
     levels = [0.0, *sorted(set(ratios.ravel().tolist()))]
-    assert found == next(level for level in levels if spent(level) <= mean * (1 + 1e-9))
+    assert found.least_ratio == next(level for level in levels if spent(level) <= mean * (1 + 1e-9))
+    assert found.spent == pytest.approx(spent(found.least_ratio))
 
 
 @pytest.mark.slow
@@ -75,3 +76,18 @@ def test_no_money_buys_nothing(ill):
     step = Policy(*ill, prices=PRICES, mean_budget=0.0, draws=64).next_cell({})
     assert step.stop
     assert step.why == "the money is expected to bring more in other rows"
+
+
+def test_rows_that_are_too_alike_to_share_get_the_mean_each(ill, monkeypatch):
+    """If sharing would leave most of the money, the policy is that of a budget for each row."""
+    alone = Policy(*ill, prices=PRICES, budget=9.0, draws=64)
+    for shared, alike in ((SharedMoney(2.0, 4.4), True), (SharedMoney(2.0, 4.6), False)):
+        monkeypatch.setattr("cellworth.policy.policy.share_money", lambda *_, found=shared: found)
+        policy = Policy(*ill, prices=PRICES, mean_budget=9.0, draws=64)
+        assert policy.shares_money is not alike
+        assert (policy.least_ratio == 2.0) is not alike
+        for spent in (0.0, 5.0, 9.0):
+            steps = [each.next_cell({}, spent=spent) for each in (policy, alone)]
+            assert (steps[0].take == steps[1].take) or not alike
+            assert (steps[0].why == steps[1].why) or not alike
+    assert SharedMoney(0.0, 0.1).is_used(9.0)  # nothing else tells anything

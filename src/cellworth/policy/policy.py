@@ -30,7 +30,7 @@ from cellworth.policy.row_input import (
     parse_row,
     with_free_columns,
 )
-from cellworth.policy.shared_money import ROWS, least_ratio
+from cellworth.policy.shared_money import ROWS, SharedMoney, share_money
 from cellworth.prices import AnyPrices, Prices
 from cellworth.prices.money import Money
 from cellworth.select import Ratio
@@ -73,7 +73,8 @@ class Policy:
         What to spend on a row on average: rows share the money, so that those of which the model is soon
         sure leave some to the others. A cell is then bought only if it brings enough per unit of money
         (`least_ratio`), as found on rows drawn from the joint model, of which nothing is known at first but
-        the free cells; real rows may spend a little more or less. Not together with ``error_cost``, which
+        the free cells; real rows may spend a little more or less. If rows look so alike that they would leave
+        half of it, each gets this much as its ``budget`` instead. Not together with ``error_cost``, which
         says the same in money.
     free : sequence of str
         Columns that cost nothing; they are always taken first. They need no price.
@@ -83,8 +84,10 @@ class Policy:
 
     Attributes
     ----------
+    shares_money : bool
+        Whether rows share the ``mean_budget``; False if they are too alike, or there is none.
     least_ratio : float
-        What a cell, or cells together, must bring per unit of money; only with ``mean_budget``.
+        What a cell, or cells together, must bring per unit of money, if rows share it.
     trust : (p,) array
         By what expected gains are multiplied, in each column, because training labels bear them out or do
         not; see `cellworth.policy.label_evidence`. 1 if errors have a cost.
@@ -162,9 +165,15 @@ class Policy:
                 table.target.values,
                 is_number=not self.classes,
             )
-        self.least_ratio = -math.inf
+        self.least_ratio, self._row_budget = -math.inf, self.budget
+        self.shares_money = self.mean_budget is not None
         if self.mean_budget is not None:
-            self.least_ratio = self._ratio_for(self.mean_budget)
+            shared = self._share(self.mean_budget)
+            self.shares_money = shared.is_used(self.mean_budget)
+            if self.shares_money:
+                self.least_ratio = shared.least_ratio
+            else:
+                self._row_budget = min(self.mean_budget, math.inf if budget is None else float(budget))
 
     def next_cell(self, row: AnyRow, *, spent: float = 0.0, refused: Iterable[str] = ()) -> NextStep:
         """Return what to do next for one row, given as values by column name.
@@ -230,8 +239,9 @@ class Policy:
         for row, columns in enumerate(refused):
             available[row] &= [name not in existing_names(columns, self._names) for name in self._names]
         left = np.full(len(values), np.inf)
-        if self.budget is not None:
-            left = np.array([max(0.0, float(Money(self.budget) - Money(float(each)))) for each in spent])
+        if self._row_budget is not None:
+            most = Money(self._row_budget)
+            left = np.array([max(0.0, float(most - Money(float(each)))) for each in spent])
         found: list[NextStep] = []
         for information in self._beliefs.of(self._beliefs.layout.encode(values)):
             rows = slice(len(found), len(found) + len(information.outputs))
@@ -247,7 +257,7 @@ class Policy:
     ) -> Planner:
         # Rows of which nothing is known are all alike: what one buys, all buy.
         alike = ~(known & ~self._free).any(axis=1)
-        mean = math.inf if self.mean_budget is None else self.mean_budget
+        mean = self.mean_budget if self.shares_money and self.mean_budget is not None else math.inf
         return Planner(
             information,
             self.loss,
@@ -258,10 +268,10 @@ class Policy:
             trust=self.trust,
             least_ratio=self.least_ratio,
             first_most=np.where(alike, mean, math.inf),
-            use_up=self.budget is not None and self.mean_budget is None,
+            use_up=self._row_budget is not None and not self.shares_money,
         )
 
-    def _ratio_for(self, mean: float) -> float:
+    def _share(self, mean: float) -> SharedMoney:
         """Return what a plan must bring per unit of money, so that simulated rows spend the mean."""
         layout = self._beliefs.layout
 
@@ -279,7 +289,7 @@ class Policy:
             return self._chosen(plan, known, math.inf)
 
         start = np.broadcast_to(self._free, (ROWS, len(self._free)))
-        return least_ratio(mean, self._beliefs.simulated(ROWS), start, plans_for, step_price)
+        return share_money(mean, self._beliefs.simulated(ROWS), start, plans_for, step_price)
 
     def _step(
         self, row: str, planned: PlannedRow, known: BoolArray, available: BoolArray, left: float
@@ -293,7 +303,7 @@ class Policy:
         free = tuple(self._names[place] for place in np.flatnonzero(available & self._free))
         plan, why = planned.plan, self._enough(planned, available, left)
         if why is None:
-            why = planned.reason(self.loss, shares=self.mean_budget is not None)
+            why = planned.reason(self.loss, shares=self.shares_money)
         else:
             plan = Plan()
         price = self._chosen(plan, known, left)

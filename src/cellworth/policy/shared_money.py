@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,10 +19,33 @@ StepPrice = Callable[[Plan, BoolArray], float]
 """What the first step of a plan costs, given the known cells (p,) of its row."""
 
 
-def least_ratio(
+MOST_UNSPENT = 0.5
+"""If rows that share money would leave more of it than this, they are too alike to share it."""
+
+
+class SharedMoney(NamedTuple):
+    """How rows share money.
+
+    Attributes
+    ----------
+    least_ratio : float
+        What a plan must bring per unit of money.
+    spent : float
+        What rows then spend on average.
+    """
+
+    least_ratio: float
+    spent: float
+
+    def is_used(self, mean: float) -> bool:
+        """Return whether enough of the mean is spent, or all that tells anything is bought."""
+        return self.least_ratio == 0 or self.spent >= (1 - MOST_UNSPENT) * mean
+
+
+def share_money(
     mean: float, X: Float64Array, known: BoolArray, plans_for: PlansFor, step_price: StepPrice
-) -> float:
-    """Return what a plan must bring per unit of money, so that rows spend at most ``mean`` on average.
+) -> SharedMoney:
+    """Return the smallest ratio at which rows spend at most ``mean`` on average.
 
     Rows buy step by step. A row that stops at the first plan that brings no more than r takes the same steps
     as with a smaller r, only fewer; so one pass finds all steps that matter, and the smallest r follows.
@@ -37,9 +61,10 @@ def least_ratio(
 
     Returns
     -------
-    float
-        0 if there is money for all that tells anything. Rows that are alike buy the same: if there is money
-        for some of them only, none buys. So plans for rows of which nothing is known should fit the mean.
+    SharedMoney
+        With the ratio 0 if there is money for all that tells anything. Rows that are alike buy the same: if
+        there is money for some of them only, none buys. So plans for rows of which nothing is known should
+        fit the mean.
     """
     money, known = mean * len(X), known.copy()
     worst, steps = np.full(len(X), np.inf), np.zeros((0, 2))
@@ -54,7 +79,7 @@ def least_ratio(
         level = _level(np.vstack([steps, waiting]), money)
         rows = np.array([row for row in pending if worst[row] > level], dtype=np.intp)
         if not len(rows):
-            return level
+            return SharedMoney(level, float(steps[steps[:, 0] > level, 1].sum()) / len(X))
         for row in rows.tolist():
             plan, price = pending.pop(row)
             steps = np.vstack([steps, [worst[row], price]])
