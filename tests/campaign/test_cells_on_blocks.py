@@ -73,6 +73,7 @@ def test_a_snapshot_of_the_state_holds_all_of_it(tables, monkeypatch):
 NEW = {"new": {"weight": 61.0, "hue": "red"}, "newer": {"visits": 3}, "last": {}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["ids", "numbers"])
 def test_rows_are_added_and_bought_as_in_memory(tables, which):
     both = begin_both(tables, which)
