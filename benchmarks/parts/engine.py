@@ -51,7 +51,7 @@ def run(settings: Settings) -> Section:
                 n: _measure(section, place, "2 workers", completer, n, settings, workers=2) for n in rows
             }
             alone = _measure(section, place, "1 worker", completer, compared, settings, workers=1)
-            local = _measure(section, place, "2 threads", completer, compared, settings, threads=2)
+            local = _measure(section, place, "2 threads", completer, compared, settings, engine_threads=2)
             _judge(section, completer, scaling, alone, local, compared)
         shutil.rmtree(Path(place) / "tables", ignore_errors=True)
         n = (LIMIT if settings.quick else TIMES * LIMIT) // ROW_BYTES
@@ -140,7 +140,7 @@ def measure_here(
     n: int,
     seed: int,
     workers: int = 0,
-    threads: int = 0,
+    engine_threads: int = 0,
     limit: int = ENOUGH,
     steps: int | None = None,
 ) -> dict[str, float]:
@@ -159,8 +159,12 @@ def measure_here(
     }
     if completer == "GaussianCompleter":
         settings |= {"margins": "normal", "label_trust": 0, "calibrate": False}
+    else:  # a weaker penalty is approached in steps that call nothing back
+        settings |= {"trace_penalty": 0.05, "penalty_unit": "relative"}
     with ExitStack() as stack:
-        engine: Any = ThreadEngine(threads) if threads else DaskEngine(workers, limit, folder=place)
+        engine: Any = (
+            ThreadEngine(engine_threads) if engine_threads else DaskEngine(workers, limit, folder=place)
+        )
         stack.enter_context(engine)
         source = open_blocks(folder, target="label", engine=engine)
         fitted = getattr(cellworth, completer)(**settings).fit(source)

@@ -8,6 +8,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,14 +18,16 @@ from scipy.sparse import csr_array
 from benchmarks import memory
 from benchmarks.isolate import FailedError, TimeLimitError, limit_cpu, run_isolated
 from benchmarks.problem import Array
-from benchmarks.report import Section, number
+from benchmarks.report import Section, at_most, number
 from benchmarks.settings import Settings, progress, size_name
+from cellworth.complete.sparse import SparseCompleter
 
 SIZE, SHARE = (100_000, 10_000), 0.005
 QUICK_SIZE, QUICK_SHARE = (20_000, 3_000), 0.01
 RANK, NOISE, LEVEL = 5, 0.5, 3.0
 PASS_RANK = 20  # rank at which a pass is timed
 GIVEN = 0.05  # relative penalty if it is not searched for
+ADVISED = 100  # cells to ask for
 FILLINGS, NEAR = 1000, 0.01  # most hole-filling iterations; they stop this close to our objective
 
 HEADER = ["method", "CPU s", "wall s", "peak MB", "rank", "RMSE", "RMSE / noise"]
@@ -71,6 +74,19 @@ def run(settings: Settings) -> Section:
             section.notes.append(f"{method}: {m['passes']}")
     section.notes.insert(0, _about(size, share, settings))
     section.notes += [_pass_note(size, share, settings), _filling_note(settings)]
+    advice = run_isolated(
+        "benchmarks.parts.sparse:measure_advice",
+        threads=2,
+        cpu_limit=4 * settings.cpu_limit,
+        **{"size": size, "share": share, "seed": settings.seed},
+    )
+    section.notes.append(_advice_note(advice))
+    section.aims += [
+        at_most(
+            "advise on the ratings, against its fit, CPU", advice["cpu"] / advice["fit"], 3, ".1f", " times"
+        ),
+        at_most("advise on the ratings, peak", advice["peak"] / 1e9, 4, ".1f", " GB"),
+    ]
     return section
 
 
@@ -97,6 +113,14 @@ def _pass_note(size: tuple[int, int], share: float, settings: Settings) -> str:
     return (
         f"One pass over {m['cells']:,} cells at rank {PASS_RANK}: {m['one']:.2f} s on one thread "
         f"({m['cpu']:.2f} CPU s), {m['one'] / m['two']:.1f} times less wall time on two."
+    )
+
+
+def _advice_note(m: dict[str, float]) -> str:
+    return (
+        f"`advise(ratings, count={ADVISED})`, which weighs all {m['holes']:,.0f} missing cells: "
+        f"{m['cpu']:.0f} CPU s ({m['wall']:.0f} s), of which the fit with variances takes {m['fit']:.0f}; "
+        f"its peak is {m['peak'] / 1e6:,.0f} MB above the data."
     )
 
 
@@ -150,6 +174,39 @@ def measure_here(
     return {**cost, "peak": peak, "rank": rank, "error": error, **told}
 
 
+class _Timed(SparseCompleter):
+    """Notes the CPU seconds of its fit."""
+
+    seconds = 0.0
+
+    def fit(self, X: Any, y: Any = None, **settings: Any) -> Any:
+        """Fit, and note how long it took."""
+        before = _cpu()
+        fitted = super().fit(X, y, **settings)
+        _Timed.seconds = _cpu() - before
+        return fitted
+
+
+def measure_advice(
+    size: tuple[int, int], share: float, seed: int, cpu_limit: int | None = None
+) -> dict[str, float]:
+    """Return what it costs to choose the cells of a sparse table that are worth asking for."""
+    from cellworth import advise, strategy
+
+    warnings.simplefilter("ignore")
+    mine = replace(strategy.get("recommended"), completer=_Timed(variance=True))
+    advise(make_ratings((300, 100), 0.2, seed).X, count=5, strategy=mine)  # so that imports do not count
+    X = make_ratings(tuple(size), share, seed).X
+    limit_cpu(cpu_limit)
+    before = memory.reset_peak()
+    cpu, wall = _cpu(), time.perf_counter()
+    batch = advise(X, count=ADVISED, strategy=mine)
+    cost = {"cpu": _cpu() - cpu, "wall": time.perf_counter() - wall, "fit": _Timed.seconds}
+    limit_cpu(None)
+    assert len(batch) == ADVISED
+    return {**cost, "peak": memory.peak() - before, "holes": X.shape[0] * X.shape[1] - X.nnz}
+
+
 Fit = Callable[[Ratings], tuple[Callable[[Array, Array], Array], int | None]]
 
 
@@ -164,8 +221,6 @@ def _method(method: str) -> Fit:
 
 
 def _sparse(ratings: Ratings, n_jobs: int, options: dict[str, Any]) -> Any:
-    from cellworth.complete.sparse import SparseCompleter
-
     completer = SparseCompleter(n_jobs=n_jobs, **options).fit(ratings.X)
     return completer.estimate, completer.rank_
 

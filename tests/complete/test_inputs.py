@@ -63,13 +63,27 @@ def test_what_needs_another_door_is_told_which(Completer):
         (pd.Series([1, "a", None], dtype=object), "text"),
     ],
 )
-@pytest.mark.parametrize("Estimator", [GaussianCompleter, CompletingClassifier, CompletingRegressor])
-def test_columns_that_are_not_numbers_are_named(Estimator, values, holds):
+@pytest.mark.parametrize("Completer", [GaussianCompleter, SupervisedCompleter])
+def test_columns_that_are_not_numbers_are_named(Completer, values, holds):
     frame = pd.DataFrame({"size": [1.0, None, 3.0], "other": values})
-    with pytest.raises(DataError, match=f"column 'other' holds {holds}, but {Estimator.__name__}") as caught:
-        Estimator().fit(frame, [0, 1, 0])
-    assert ("cellworth.fill" in str(caught.value)) == (Estimator is GaussianCompleter)
+    with pytest.raises(DataError, match=f"column 'other' holds {holds}, but {Completer.__name__}") as caught:
+        Completer().fit(frame, [0, 1, 0])
+    assert "cellworth.fill" in str(caught.value)
     assert "encode().X" in str(caught.value)
+
+
+@pytest.mark.parametrize("Model", [CompletingClassifier, CompletingRegressor])
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (pd.to_timedelta([1, 2, 3], unit="h"), "column 'other' holds times"),
+        (pd.Series([1, "a", None], dtype=object), "column 'other': text in a numeric column.* row '1'"),
+    ],
+)
+def test_models_name_columns_that_they_cannot_read(Model, values, message):
+    frame = pd.DataFrame({"size": [1.0, None, 3.0], "other": values})
+    with pytest.raises(DataError, match=message):
+        Model().fit(frame, [0, 1, 0])
 
 
 def test_objects_that_are_numbers_are_numbers():

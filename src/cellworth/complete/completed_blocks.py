@@ -82,11 +82,12 @@ class CompletedBlocks:
         Each is called on the `Part` of a block and returns places in it, increasing. The rows are returned by
         number, each once; see `rows`.
         """
+        finders = list(find)  # older versions of Dask call the first of a tuple with the others
         if self._states is None:
-            found = self.source.reduce(_pick, join, shared=(find,))
+            found = self.source.reduce(_pick, join, shared=(finders,))
             filled = _completed(_together([part for _, part in found]), self.completer)
         else:
-            found = self.reduce(_pick_filled, join, shared=(find,))
+            found = self.reduce(_pick_filled, join, shared=(finders,))
             parts = [filled for _, filled in found]
             part = _together([filled.part for filled in parts])
             variances = [filled.variance for filled in parts if filled.variance is not None]
@@ -167,20 +168,20 @@ class RowsAt:
         return rows
 
 
-def _places(part: Part, find: tuple[RowFinder, ...]) -> tuple[tuple[IntArray, ...], IntArray]:
+def _places(part: Part, find: Sequence[RowFinder]) -> tuple[tuple[IntArray, ...], IntArray]:
     """Return the numbers of the rows that each function finds in a block, and the places of all of them."""
     found = tuple(each(part) for each in find)
     return tuple(each + part.start for each in found), reduce(np.union1d, found).astype(np.intp)
 
 
-def _pick(part: Part, find: tuple[RowFinder, ...]) -> tuple[tuple[tuple[IntArray, ...], Part], ...]:
+def _pick(part: Part, find: Sequence[RowFinder]) -> tuple[tuple[tuple[IntArray, ...], Part], ...]:
     """Return the wanted rows of a block; of the first one also if there are none, for its columns."""
     numbers, here = _places(part, find)
     return ((numbers, part.some(here)),) if len(here) or not part.start else ()
 
 
 def _pick_filled(
-    filled: FilledPart, find: tuple[RowFinder, ...]
+    filled: FilledPart, find: Sequence[RowFinder]
 ) -> tuple[tuple[tuple[IntArray, ...], FilledPart], ...]:
     numbers, here = _places(filled.part, find)
     if not len(here) and filled.part.start:

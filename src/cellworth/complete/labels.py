@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from cellworth.blocks.column_sums import ColumnSums
+from cellworth.blocks.row_source import Part
 from cellworth.complete.solver.losses import Loss, loss_for
 from cellworth.errors import DataError, ParameterError
 from cellworth.table.target import MOST_CLASSES
@@ -285,6 +286,11 @@ def is_missing(y: AnyArray) -> BoolArray:
         return np.zeros(len(y), dtype=bool)
     # None, NaN, pandas.NA and NaT: each is either None or not equal to itself (for NA, ``==`` gives NA).
     return np.array([v is None or not isinstance(v == v, (bool, np.bool_)) or v != v for v in y], dtype=bool)
+
+
+def unlabelled_rows(part: Part) -> BoolArray:
+    """Return which rows (m,) of a part have no label; all of them if the table has no target."""
+    return np.ones(part.X.shape[0], dtype=bool) if part.y is None else np.asarray(is_missing(part.y))
 
 
 def as_floats(known: AnyArray) -> FloatArray | None:

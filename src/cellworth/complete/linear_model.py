@@ -152,9 +152,33 @@ def variance_reduction(X: Float64Array, judged: Float64Array, labelled: BoolArra
         The rows whose predictions count.
     labelled : (n,) array of bool
     """
-    H = X[labelled].T @ X[labelled] + RIDGE * np.eye(X.shape[1])
-    moved = cho_solve(cho_factor(H), X.T)
-    return np.square(judged @ moved).sum(axis=0) / (1 + (X * moved.T).sum(axis=1))
+    return VarianceReduction.of(X, judged, labelled).by(X)
+
+
+@dataclass(frozen=True, eq=False)
+class VarianceReduction:
+    """By how much the label of a row reduces the summed variance of some predictions.
+
+    Attributes
+    ----------
+    labelled, judged : (d, d) arrays
+        The sums of the outer products of the labelled rows, and of those whose predictions count.
+    """
+
+    labelled: Float64Array
+    judged: Float64Array
+
+    @classmethod
+    def of(cls, X: Float64Array, judged: Float64Array, labelled: BoolArray) -> VarianceReduction:
+        """Return that of the labelled ones of rows X (n, d); see `variance_reduction`."""
+        known = X[labelled]
+        return cls(known.T @ known, judged.T @ judged)
+
+    def by(self, X: Float64Array) -> Float64Array:
+        """Return the reduction by the label of each row of X (m, d), in units of the noise; O(m d^2)."""
+        H = self.labelled + RIDGE * np.eye(len(self.labelled))
+        moved = cho_solve(cho_factor(H), X.T)
+        return (moved * (self.judged @ moved)).sum(axis=0) / (1 + (X.T * moved).sum(axis=0))
 
 
 def _fit_number(X: FloatArray, y: FloatArray) -> tuple[Float64Array, Float64Array]:

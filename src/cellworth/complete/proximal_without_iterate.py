@@ -20,6 +20,12 @@ rises, and falls faster than by the step alone: with weak labels or none it take
 the accelerated method, which moves the rows themselves; where labels weigh much, up to three times as many.
 Only S, W and b are kept between passes, however many rows there are. With labels, the problem is not convex
 in table and model together, and the two methods may end in different stationary points.
+
+Not for other losses: the row above is then no ridge regression, and its minimum depends on the row's own
+score, which would have to be kept for every row. Not for more than `MOST_COLUMNS` columns and labels, the
+limit of the compiled kernel: a row takes a system of its observed cells, O(d^3), where a step of an iterate
+takes O(d^2). Such tables keep an iterate of each row, on the disks of Dask's workers where it does not fit in
+memory; see `cellworth.complete.solver.unread_blocks`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import partial
 from os import PathLike
 from typing import Any, Literal, Self
 
@@ -32,12 +31,13 @@ from cellworth.complete.labels import (
 from cellworth.complete.proximal_without_iterate import FoldIn, minimise_without_iterate, needs_no_iterate
 from cellworth.complete.scaling import Scaling, put_back, scaled_cells
 from cellworth.complete.solver import passes_over_blocks
-from cellworth.complete.solver.as_published import GROWTH, minimise_by_alternation, minimise_by_search
+from cellworth.complete.solver.as_published import published_solver
 from cellworth.complete.solver.factors import balanced_factors, factorise, fold_in
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.monitor import Callback, Solution
 from cellworth.complete.solver.passes_over_blocks import CellSums, Outline, minimise_blocks
-from cellworth.complete.solver.proximal_gradient import minimise, minimise_from_means
+from cellworth.complete.solver.proximal_gradient import minimise
+from cellworth.complete.solver.sampled_start import first_fit
 from cellworth.complete.solver.singular_value_thresholding import Shrinkage, shrinkage, spectrum
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.unread_blocks import fits_in_memory, scaled_blocks
@@ -140,7 +140,8 @@ class SupervisedCompleter(BlockCompleter):
     -----
     Per iteration, on n rows and d <= n columns: 3 n d^2 flops, one pass over 3 n d numbers, and an
     eigendecomposition of a d x d matrix (n x n for n < d). Memory: three arrays of the table's size
-    besides the table. Typically 30 to 200 iterations.
+    besides the table. Typically 30 to 200 iterations; a table of 200,000 cells starts from a fit to an eighth
+    of its rows, which halves their number and is not counted.
 
     `fit_transform` uses the labels; `transform` completes rows whose labels are unknown, so on the
     training table the two differ in the holes. A Pipeline calls each in the right place.
@@ -224,32 +225,22 @@ class SupervisedCompleter(BlockCompleter):
         targets = labels.targets[order][:n_targets].astype(X.dtype)
         rows = Rows(values, observed, targets, wide=X.shape[0] < X.shape[1])
         with ThreadEngine(self.n_jobs) as engine:
-            blocks = RowBlocks(X.shape, X.itemsize, engine)
             self.trace_penalty_ = self._penalty(spectrum, rows.values)
             model = self._first_model(n_targets, labels.code, scaling, earlier)
-            if earlier is None:
-                iterate, trace_norm = column_means(rows)
+            settings: Any = {"trace_penalty": self.trace_penalty_, "tol": self.tol, "max_iter": self.max_iter}
+            settings |= {"callback": self.callback, "single": self.single_start}
+            published = published_solver(self.line_search, self.updates)
+            if earlier is None and published is None:
+                solution = first_fit(rows, model, engine=engine, **settings)
             else:
-                iterate, trace_norm = self._earlier_table(earlier, X, order, rows, model, scaling)
-            solve: Callable[..., Solution] = minimise if earlier is not None else minimise_from_means
-            if self.line_search:
-                growth = GROWTH if self.line_search is True else float(self.line_search)
-                solve = partial(minimise_by_search, growth=growth)
-            if self.updates == "alternating":
-                solve = partial(minimise_by_alternation, complete=solve if self.line_search else minimise)
-            solution = solve(
-                iterate,
-                model,
-                rows,
-                trace_penalty=self.trace_penalty_,
-                trace_norm=trace_norm,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                blocks=blocks,
-                callback=self.callback,
-                single=self.single_start,
-            )
-            del iterate, rows, values, observed  # as large as the table, and no longer needed
+                if earlier is None:
+                    iterate, trace_norm = column_means(rows)
+                else:
+                    iterate, trace_norm = self._earlier_table(earlier, X, order, rows, model, scaling)
+                settings |= {"trace_norm": trace_norm, "blocks": RowBlocks(X.shape, X.itemsize, engine)}
+                solution = (published or minimise)(iterate, model, rows, **settings)
+                del iterate
+            del rows, values, observed  # as large as the table, and no longer needed
             left, right = balanced_factors(solution.iterate, solution.singular_values, solution.basis)
         self.low_rank_ = in_order(left, order), right
         self.completed_ = put_back(X, scaling.undo_in_place(in_order(solution.iterate, order)))
@@ -261,9 +252,13 @@ class SupervisedCompleter(BlockCompleter):
     ) -> Blocks | None:
         """Fit to a table of row blocks by the same iterations; return the iterate of each block.
 
-        The result is that of `fit` on the whole table, up to rounding in the sums. If iterates would not fit
-        in memory, `cellworth.complete.proximal_without_iterate` does without, for the squared loss and at
-        most 64 columns with those of the labels: the results agree as far as ``tol`` goes.
+        The result is that of `fit` on the whole table, up to rounding in the sums, and as far as ``tol`` goes
+        for a large table, where `fit` starts from a sample. If iterates would not fit in memory,
+        `cellworth.complete.proximal_without_iterate` does without, for the squared loss and at most 64
+        columns with those of the labels. With other losses, and more columns, two iterates of the size of the
+        table are kept: Dask's workers write what does not fit in their memory to disk, and an iteration then
+        takes as long as writing and reading them; threads of one process have no such disk, so use
+        `DaskEngine`.
         """
         self._check_blocks(source)
         code = label_code(summary.labels, self.loss, self.target, f"the target {source.target!r}")

@@ -80,9 +80,12 @@ class TableSummary:
         new = np.where(observed.any(axis=0), learned.rows[observed.argmax(axis=0)], self.first)
         ends = np.cumsum([0, *self.rows])
         blocks = np.searchsorted(ends, learned.rows, side="right") - 1
-        known = list(self.known)
+        known, labels, labelled = list(self.known), self.labels, np.array(self.labelled)
         for block in np.unique(blocks).tolist():
             known[block] = known[block] + observed[blocks == block].sum(axis=0)
+        if labels is not None and learned.y is not None:
+            labels = labels.merged(LabelSummary.of(learned.y))
+            labelled += np.bincount(blocks[~is_missing(learned.y)], minlength=len(labelled))
         infinite = np.argwhere(np.isinf(X))
         return replace(
             self,
@@ -94,6 +97,8 @@ class TableSummary:
             if len(infinite)
             else self.infinite,
             known=tuple(known),
+            labels=labels,
+            labelled=tuple(labelled.tolist()),
         )
 
 

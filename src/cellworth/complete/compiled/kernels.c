@@ -18,6 +18,7 @@ enum { SQUARED, LOGISTIC, SQUARED_HINGE, MULTINOMIAL };
 #define SWEEP_COLUMNS 128 /* of a pattern; from here on LAPACK inverts its matrix faster */
 
 #define ABREAST 8         /* rows that go down a tree, or through a sum, side by side */
+#define ROW_UNIT 8        /* numbers of single precision that a processor takes at once */
 #define FEW_FEATURES 0.25 /* share of the features of a split */
 #define SAME 1e-7         /* features of a node that differ by no more are one; as in extra_trees.py */
 #define TIE 1e-9          /* of a node's squares: splits that gain within this are equal; as there */
@@ -51,6 +52,7 @@ typedef struct {
 #define REAL float
 #define SUFFIX _f32
 #include "proximal_pass.h"
+#include "hidden_cells.h"
 #undef REAL
 #undef SUFFIX
 #undef TARGET
@@ -68,6 +70,7 @@ typedef struct {
 #define REAL float
 #define SUFFIX _f32_v3
 #include "proximal_pass.h"
+#include "hidden_cells.h"
 #undef REAL
 #undef SUFFIX
 

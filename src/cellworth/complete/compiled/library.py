@@ -67,6 +67,7 @@ class Kernels:
     lapack : Lapack
         For the systems.
     streamed_step : function of streamed_step.h
+    solve_in_holes : function of hidden_cells.h
     """
 
     def __init__(self, path: Path) -> None:
@@ -106,6 +107,9 @@ class Kernels:
             *(POINTER(Blas), c_int64, c_int64, c_void_p, c_int),
             *(c_void_p,) * 10,
         ]
+        self.solve_in_holes: Any = getattr(library, f"solve_in_holes_f32{level}")
+        self.solve_in_holes.restype = c_int
+        self.solve_in_holes.argtypes = [POINTER(Blas), c_int64, c_int64, c_int64, *(c_void_p,) * 3]
         self.grow_trees: Any = getattr(library, f"grow_trees_f64{level}")
         self.grow_trees.restype = c_int
         self.grow_trees.argtypes = [

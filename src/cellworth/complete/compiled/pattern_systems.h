@@ -1,32 +1,56 @@
 /* The systems of an E step, one for each pattern of active columns, for one kind of processor. See
  * gaussian/pattern_systems.py: A (c, c) restricted to the active columns of a pattern, its inverse, and its solutions. */
 
-/* Invert a symmetric positive definite matrix (k, k) with rows of `lead` numbers, in place, by sweeping its pivots: only the lower
- * triangle is worked on, and mirrored at the end. v: (lead,) work. Returns the log-determinant, or NaN if a pivot is not positive. */
+/* Column p of a symmetric matrix whose lower triangle is kept, with 0 up to `lead`. */
+static inline void NAME(column)(const double *restrict S, int64_t k, int64_t lead, int64_t p, double *restrict v) {
+    for (int64_t j = 0; j < p; j++) v[j] = S[p * lead + j];
+    for (int64_t j = p; j < k; j++) v[j] = S[j * lead + p];
+    for (int64_t j = k; j < lead; j++) v[j] = 0.0;
+}
+
+/* Invert a symmetric positive definite matrix (k, k) with rows of `lead` numbers, in place, by sweeping its pivots, two at a time so
+ * that each row is read and written half as often: only the lower triangle is worked on, and mirrored at the end. v: (2, lead) work.
+ * Returns the log-determinant, or NaN if a pivot is not positive. */
 TARGET static double NAME(sweep)(double *restrict S, int64_t k, int64_t lead, double *restrict v) {
-    double product = 1.0, log_determinant = 0.0;
-    for (int64_t p = 0; p < k; p++) {
-        for (int64_t j = 0; j < p; j++) v[j] = S[p * lead + j];
-        for (int64_t j = p; j < k; j++) v[j] = S[j * lead + p];
-        for (int64_t j = k; j < lead; j++) v[j] = 0.0;
-        const double pivot = v[p], inverse = 1.0 / pivot;
-        if (!(pivot > 0)) return NAN;
-        product *= pivot;
-        if (product < 1e-200 || product > 1e200) {
+    double product = 1.0, log_determinant = 0.0, *restrict w = v + lead;
+    for (int64_t p = 0; p < k; p += 2) {
+        const int two = p + 1 < k;
+        NAME(column)(S, k, lead, p, v);
+        const double inverse = 1.0 / v[p];
+        if (!(v[p] > 0)) return NAN;
+        product *= v[p];
+        double across = 0.0, second = 0.0; /* column p + 1 after the first sweep is w, but for its own row p, `across` */
+        if (two) {
+            NAME(column)(S, k, lead, p + 1, w);
+            across = v[p + 1] * inverse;
+#pragma omp simd
+            for (int64_t j = 0; j < lead; j++) w[j] -= across * v[j];
+            if (!(w[p + 1] > 0)) return NAN;
+            product *= w[p + 1];
+            second = 1.0 / w[p + 1];
+        } else {
+            for (int64_t j = 0; j < lead; j++) w[j] = 0.0;
+        }
+        if (product < 1e-150 || product > 1e150) {
             log_determinant += log(product);
             product = 1.0;
         }
         for (int64_t i = 0; i < k; i++) {
-            if (i == p) continue;
+            if (i == p || i == p + 1) continue;
             double *restrict row = S + i * lead;
-            const double factor = v[i] * inverse;
+            const double one = v[i] * inverse, other = w[i] * second;
             const int64_t end = (i + 4) / 4 * 4; /* whole vectors; what is above the diagonal is not read */
 #pragma omp simd
-            for (int64_t j = 0; j < end; j++) row[j] -= factor * v[j];
-            if (p < i) row[p] = factor;
+            for (int64_t j = 0; j < end; j++) row[j] -= one * v[j] + other * w[j];
+            if (p < i) row[p] = one - other * across;
+            if (p < i && two) row[p + 1] = other;
         }
-        for (int64_t j = 0; j < p; j++) S[p * lead + j] = v[j] * inverse;
-        S[p * lead + p] = -inverse;
+        for (int64_t j = 0; j < p; j++) S[p * lead + j] = v[j] * inverse - across * second * w[j];
+        S[p * lead + p] = -inverse - across * second * across;
+        if (!two) continue;
+        for (int64_t j = 0; j < p; j++) S[(p + 1) * lead + j] = w[j] * second;
+        S[(p + 1) * lead + p] = across * second;
+        S[(p + 1) * lead + p + 1] = -second;
     }
     for (int64_t i = 0; i < k; i++)
         for (int64_t j = 0; j <= i; j++) S[j * lead + i] = S[i * lead + j] = -S[i * lead + j];
@@ -68,7 +92,7 @@ TARGET EXPORT int NAME(solve_patterns)(const Lapack *lapack, int64_t P, int64_t 
                                        int64_t row_stride, int64_t column_stride, double *inverse_sum,
                                        double *log_determinant) {
     const int64_t widest = (c + 3) / 4 * 4;
-    double *S = malloc(sizeof(double) * (c + 1) * widest);
+    double *S = malloc(sizeof(double) * (c + 2) * widest);
     if (!S) return 1;
     double *x = S + c * widest, total = 0.0;
     for (int64_t p = 0, row = 0; p < P; p++) {
@@ -107,7 +131,7 @@ TARGET EXPORT int NAME(solve_patterns)(const Lapack *lapack, int64_t P, int64_t 
 TARGET EXPORT int NAME(pattern_diagonals)(const Lapack *lapack, int64_t P, int64_t c, const double *A, const int32_t *active,
                                           const int64_t *starts, int rest, double *out) {
     const int64_t widest = (c + 3) / 4 * 4;
-    double *S = malloc(sizeof(double) * (c + 1) * widest);
+    double *S = malloc(sizeof(double) * (c + 2) * widest);
     if (!S) return 1;
     double *across = S + c * widest;
     for (int64_t p = 0; p < P; p++, out += c) {

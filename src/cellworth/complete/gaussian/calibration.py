@@ -30,15 +30,23 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.complete.gaussian.margins import Margins, has_atom
+from cellworth.complete.gaussian.residual_bins import (
+    LEVELS,
+    NORMAL,
+    PRIOR_CELLS,
+    PRIOR_OF_BIN,
+    bin_scales,
+    ends_at_values,
+    equal_bins,
+    shrunk_ratios,
+    sorted_quantiles,
+    value_quantiles,
+)
 
-PRIOR_CELLS = 10.0  # weight of the normal in the distribution of a column, in cells
-PRIOR_OF_BIN = 20.0  # weight of the column in the distribution of a bin
-LEVELS = np.concatenate([[0.001, 0.0025, 0.005], np.linspace(0.01, 0.99, 99), [0.995, 0.9975, 0.999]])
-SCALE_NOISE = np.pi / 2 - 1
 MOST_BINS = 8
 BIN_CELLS = 50  # at least, unless a column has fewer
 MAX_LEVERAGE = 0.55  # rows that are even farther from the mean count as having this
@@ -46,7 +54,6 @@ MAX_FACTOR = 2.0  # of the variance of scores in columns that are mapped by rank
 TAILS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)  # degrees of freedom to choose from
 LEAST_GAIN = 0.02  # of twice the mean log-likelihood of a cell, for rows to differ in spread
 CALIBRATION_ROWS = 4096  # approximate number to use, evenly spaced in the table
-SURE = 0.5  # standard errors
 DETERMINED = 0.05  # share of a column's variance that the other columns leave
 
 
@@ -146,7 +153,7 @@ class Calibration:
     def normal(cls, d: int, bins: int = 1) -> Calibration:
         """Return the calibration of a correct model."""
         ones = np.ones((d, bins))
-        quantiles = np.tile(ndtri(LEVELS), (d, bins, 1))
+        quantiles = np.tile(NORMAL, (d, bins, 1))
         limits = np.repeat([[-np.inf], [np.inf]], d, axis=1)
         plain = np.zeros((d, bins)), ones, ones.copy(), quantiles, np.zeros(d, dtype=bool), limits
         return cls(*plain, cells=np.zeros((d, bins)))
@@ -168,34 +175,34 @@ class Calibration:
         rows had a large part in the fit.
         """
         standardised = (scores - mean) / np.sqrt(variance)
-        bins = np.array_split(np.arange(len(values)), max(1, min(MOST_BINS, len(values) // BIN_CELLS)))
+        bins = equal_bins(len(values), max(1, min(MOST_BINS, len(values) // BIN_CELLS)))
         of_bin = np.minimum(np.arange(MOST_BINS), len(bins) - 1)
         middles = [(at[(len(at) - 1) // 2], at[len(at) // 2]) for at in bins]  # of the sorted predictions
         self.centres[j] = mean[np.array(middles)].mean(axis=1)[of_bin]
-        self.score_factor[j] = _shrunk_ratios(standardised**2, np.ones_like(mean), bins)[of_bin]
+        self.score_factor[j] = shrunk_ratios(standardised**2, np.ones_like(mean), bins)[of_bin]
         expected, spread, margin = mean, variance, margins.columns[j]
         if margin is not None:  # the mean of a value depends on the variance of its score
             self.score_factor[j] = self.score_factor[j].clip(1 / MAX_FACTOR, MAX_FACTOR)
             factor = np.interp(mean, self.centres[j], self.score_factor[j])
             expected, spread = margin.mean_and_variance(mean, variance * factor)
             scores = margin.to_values(scores)
-        self.value_factor[j] = _shrunk_ratios((scores - expected) ** 2, spread, bins)[of_bin]
+        self.value_factor[j] = shrunk_ratios((scores - expected) ** 2, spread, bins)[of_bin]
         if margin is None:  # scores are values
             self.score_factor[j] = self.value_factor[j]
-        scales = _bin_scales(standardised, bins)
+        scales = bin_scales(standardised, bins)
         level = np.concatenate([standardised[at] / scale for at, scale in zip(bins, scales, strict=True)])
-        whole = _sorted_quantiles(level)
+        whole = sorted_quantiles(level)
         trust = len(values) / (len(values) + PRIOR_CELLS)
-        whole = ndtri(LEVELS) + trust * (whole - ndtri(LEVELS))
+        whole = NORMAL + trust * (whole - NORMAL)
         made = []
         for at, scale in zip(bins, scales, strict=True):
             trust = len(at) / (len(at) + PRIOR_OF_BIN)
             if self.atoms[j]:
-                made.append(_value_quantiles(values, at, trust * believed))
+                made.append(value_quantiles(values, at, trust * believed))
             elif len(bins) == 1:
                 made.append(whole)
             else:
-                made.append(scale * (whole + trust * (_sorted_quantiles(level[at]) - whole)))
+                made.append(scale * (whole + trust * (sorted_quantiles(level[at]) - whole)))
         self.quantiles[j] = np.array(made)[of_bin]
         if self.cells is not None:
             self.cells[j] = np.array([len(at) for at in bins])[of_bin]
@@ -248,7 +255,7 @@ class Calibration:
         middles = (self.centres[j, 1:] + self.centres[j, :-1]) / 2
         cells = np.zeros(self.centres.shape) if self.cells is None else self.cells
         ends = np.array(
-            [_ends_at_values(q, level, n) for q, n in zip(self.quantiles[j], cells[j], strict=True)]
+            [ends_at_values(q, level, n) for q, n in zip(self.quantiles[j], cells[j], strict=True)]
         )
         lower, upper = ends[np.searchsorted(middles, mean)].T
         return lower, upper
@@ -337,63 +344,3 @@ def _tail(cells: LeftOut, atoms: BoolArray) -> float:
     best = min(TAILS, key=surprise)
     gain = float(np.log(squares.mean())) - surprise(best) if squares.any() else 0.0
     return best if gain > LEAST_GAIN else float(np.inf)
-
-
-def _shrunk_ratios(found: FloatArray, expected: FloatArray, bins: list[IntArray]) -> FloatArray:
-    """Return the ratio of the sums in each bin, those of few cells shrunk towards 1."""
-    unit = max(float(expected.mean()), np.finfo(np.float64).tiny)
-    whole = (found.sum() + PRIOR_CELLS * unit) / (expected.sum() + PRIOR_CELLS * unit)
-    if len(bins) == 1:
-        return np.array([whole])
-    return (_sums(found, bins) + PRIOR_OF_BIN * unit * whole) / (_sums(expected, bins) + PRIOR_OF_BIN * unit)
-
-
-def _sums(cells: FloatArray, bins: list[IntArray]) -> FloatArray:
-    return np.asarray(np.add.reduceat(cells, [at[0] for at in bins]))  # bins follow each other
-
-
-def _bin_scales(standardised: FloatArray, bins: list[IntArray]) -> FloatArray:
-    """Return how large residuals are in each bin over those of the column, shrunk towards 1.
-
-    The mean absolute residual of n normal cells has the relative variance `SCALE_NOISE` / n. What the scales
-    of the bins vary beyond that is believed (empirical Bayes on their logarithms).
-    """
-    counts, sizes = np.array([len(at) for at in bins]), np.abs(standardised)
-    logs = np.log(_sums(sizes, bins) / counts + 1e-12) - np.log(sizes.mean() + 1e-12)
-    noise = SCALE_NOISE / counts
-    between = max(0.0, float(logs.var() - noise.mean()))
-    return np.exp(logs * (between / (between + noise)))
-
-
-def _sorted_quantiles(cells: FloatArray) -> FloatArray:
-    """Return quantiles of cells at `LEVELS`: a further cell is below the p-quantile with probability p."""
-    return np.interp(LEVELS * (len(cells) + 1) - 1, np.arange(len(cells)), np.sort(cells))
-
-
-def _value_quantiles(values: FloatArray, at: IntArray, weight: float) -> FloatArray:
-    """Return values at `LEVELS` of a mixture: with this weight a bin of the cells, else all of them."""
-    distinct, number = np.unique(values, return_inverse=True)
-    share = np.bincount(number, minlength=len(distinct)) * ((1 - weight) / len(values))
-    share += np.bincount(number[at], minlength=len(distinct)) * (weight / len(at))
-    reached = np.searchsorted(np.cumsum(share), LEVELS - 1e-9)
-    return distinct[np.minimum(reached, len(distinct) - 1)]
-
-
-def _ends_at_values(quantiles: FloatArray, level: float, n: float) -> tuple[float, float]:
-    """Return the ends of an interval with at least this probability, given values at `LEVELS` from n cells.
-
-    It begins as the central one, which may hold far more if few values are likely. Then the less likely of
-    its two ends is left out as long as that leaves enough, by `SURE` standard errors of a share of n cells.
-    """
-    enough = level + SURE * np.sqrt(level * (1 - level) / max(n, 1.0)) - 1e-9
-    values, first = np.unique(quantiles, return_index=True)
-    after = np.append(LEVELS[first[1:] - 1], 1.0)  # probability of a value or a smaller one
-    before = np.insert(after[:-1], 0, 0.0)
-    tail = (1 - level) / 2
-    low, high = int(np.searchsorted(after, tail - 1e-9)), int(np.searchsorted(after, 1 - tail - 1e-9))
-    while low < high:
-        masses = after[high] - before[low + 1], after[high - 1] - before[low]
-        if max(masses) < enough:
-            break
-        low, high = (low + 1, high) if masses[0] >= masses[1] else (low, high - 1)
-    return float(values[low]), float(values[high])

@@ -26,6 +26,7 @@ import numpy as np
 
 from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from cellworth.blocks.thread_engine import ThreadEngine, add_up
+from cellworth.cached_property import cached_property
 from cellworth.complete.gaussian.pattern_systems import (
     BlockSystems,
     Patterns,
@@ -50,6 +51,11 @@ class DenseGaussian:
 
     mean: FloatArray
     covariance: FloatArray
+
+    @cached_property
+    def precision(self) -> FloatArray:
+        """The inverse of the covariance, (d, d); an EM step needs it three times."""
+        return np.linalg.inv(self.covariance)
 
     def to_vector(self) -> FloatArray:
         """Return unconstrained parameters: mean, Cholesky factor below the diagonal, log of its diagonal."""
@@ -83,7 +89,7 @@ class DenseGaussian:
 
     def precision_times(self, residual: FloatArray) -> FloatArray:
         """Return residual Sigma^-1, (n, d)."""
-        return residual @ np.linalg.inv(self.covariance)
+        return residual @ self.precision
 
     def layout(self, observed: BoolArray) -> DenseLayout:
         """Return the layout of the E step for a table with these observed cells (n, d)."""
@@ -97,7 +103,7 @@ class DenseGaussian:
         """Do the M step: return the penalised and the plain log-likelihood, and the next model, O(d^3)."""
         deviance, first, second, within, n_cells, n = expected
         plain = -0.5 * (deviance + n_cells * np.log(2 * np.pi))
-        spread = float(np.trace(np.linalg.inv(self.covariance)))
+        spread = float(np.trace(self.precision))
         penalised = plain - 0.5 * shrinkage * (self.log_determinant() + spread)
         shift = first / n
         scatter = second - n * np.outer(shift, shift) + within + shrinkage * np.eye(len(shift))
@@ -113,7 +119,7 @@ class DenseGaussian:
         holes = ~patterns.masks
         few = _is_cheaper_inverted(holes)
         variance = np.zeros(holes.shape)
-        variance[few] = inverse_diagonals(np.linalg.inv(self.covariance), holes[few])
+        variance[few] = inverse_diagonals(self.precision, holes[few])
         variance[~few] = remaining_diagonals(self.covariance, ~holes[~few])
         return variance[patterns.of_row]
 
@@ -127,7 +133,7 @@ class DenseGaussian:
         precision = np.zeros(patterns.masks.shape)
         precision[few] = inverse_diagonals(self.covariance, patterns.masks[few])
         # The precision of the observed cells is the Schur complement of the holes in the full precision.
-        precision[~few] = remaining_diagonals(np.linalg.inv(self.covariance), ~patterns.masks[~few])
+        precision[~few] = remaining_diagonals(self.precision, ~patterns.masks[~few])
         variance = np.divide(1, precision, where=patterns.masks, out=np.zeros_like(precision))
         return variance[patterns.of_row]
 
@@ -225,8 +231,8 @@ class DenseLayout:
         with_inverses: bool,
     ) -> Sums:
         """Do the E step on sorted values; write completed values minus the mean, sorted, to ``residuals``."""
-        mean, covariance = model.mean[self._columns], model.covariance[np.ix_(self._columns, self._columns)]
-        precision = np.linalg.inv(covariance)
+        both = np.ix_(self._columns, self._columns)
+        mean, covariance, precision = model.mean[self._columns], model.covariance[both], model.precision[both]
 
         def of_block(block: BlockSystems) -> Sums:
             residual = residuals[block.rows]
@@ -270,13 +276,12 @@ class DenseLayout:
         n, d = values.shape
         residuals = np.empty_like(values) if residuals is None else residuals
         sums = self._run(model, values, engine, residuals, with_inverses=True)
-        precision = np.linalg.inv(model.covariance)
         within = np.zeros((d, d))
         at = np.ix_(self._systems.columns, self._systems.columns)
         if self._by_holes:
             within[at] = sums.inverses
             deviance = n * model.log_determinant() + sums.log_determinant
-            deviance += float(np.vdot(precision, sums.second))
+            deviance += float(np.vdot(model.precision, sums.second))
         else:
             within[at] = -sums.inverses
             within = n * model.covariance + model.covariance @ within @ model.covariance

@@ -180,10 +180,11 @@ def _best_margins(
 ) -> tuple[Margins, Gaussian, FloatArray]:
     """Return the margins given or chosen, with their fit and its squared errors."""
     d = trial.values.shape[1]
-    fits = []
+    fits: list[tuple[Margins, Gaussian, FloatArray]] = []
     for by_rank in (False, True) if ranked is None else (ranked,):
         margins = Margins.of(trial.values, trial.kept, np.full(d, by_rank))
-        fits.append((margins, *trial.fit(estimator, margins)))
+        if margins.ranked.any() or not fits:  # else they are the same as those before
+            fits.append((margins, *trial.fit(estimator, margins)))
     first, last = fits[0], fits[-1]
     return last if _total(last[2], FAR) < (1 - MIN_GAIN) * _total(first[2], FAR) else first
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -207,7 +207,7 @@ class FittedGaussian:
         knots = [None if m is None else [m.values, m.scores] for m in self.margins.columns]
         calibration = None if self.calibration is None else dict(vars(self.calibration))
         return {
-            "model": dict(vars(self.model)),
+            "model": {part.name: getattr(self.model, part.name) for part in fields(self.model)},
             "margins": knots,
             "trust": self.trust,
             "shrinkage": self.shrinkage,

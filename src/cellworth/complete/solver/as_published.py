@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,16 @@ from cellworth.complete.solver.step import Rows
 
 GROWTH = 1.5  # gamma of the paper
 MODEL_STEPS = 200  # of one fit of the model, for losses that are not squared
+
+
+def published_solver(line_search: bool | float, updates: str) -> Callable[..., Solution] | None:
+    """Return the function for the settings of `SupervisedCompleter`, or None if they are the usual ones."""
+    solve: Callable[..., Solution] | None = None
+    if line_search:
+        solve = partial(minimise_by_search, growth=GROWTH if line_search is True else float(line_search))
+    if updates == "alternating":
+        solve = partial(minimise_by_alternation, complete=solve or minimise)
+    return solve
 
 
 def minimise_by_search(

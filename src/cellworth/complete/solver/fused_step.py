@@ -138,7 +138,7 @@ def _pass(
     del kept, kept_ahead
     if failed:
         raise MemoryError("not enough memory for a block of rows")
-    of_sums = [float(s) for s in sums]
+    of_sums = sums.tolist()
     if mode == LAND:
         none = np.zeros((0, 0))
         return StepSums(none, 0.0, none, none, *of_sums)

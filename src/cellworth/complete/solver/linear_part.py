@@ -13,7 +13,7 @@ and the fit is exact; for the others it lowers the loss, and is exact in the lim
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -64,9 +64,14 @@ class LinearPart:
 
     def ahead_of(self, earlier: LinearPart, momentum: float) -> LinearPart:
         """Return self + momentum * (self - earlier)."""
+        if momentum == 0:
+            return self
         coef = self.coef + momentum * (self.coef - earlier.coef)
-        intercept = self.intercept + momentum * (self.intercept - earlier.intercept)
-        return replace(self, coef=coef, intercept=intercept)
+        return self.at(coef, self.intercept + momentum * (self.intercept - earlier.intercept))
+
+    def at(self, coef: FloatArray, intercept: FloatArray) -> LinearPart:
+        """Return the model with other coefficients."""
+        return LinearPart(self.loss, self.weight, self.ridge, coef, intercept, self.fit_intercept)
 
 
 class LabelledSums(NamedTuple):
@@ -103,12 +108,12 @@ def fit_linear_part(start: LinearPart, sums: LabelledSums) -> tuple[LinearPart, 
     x_mean, t_mean = sums.x / sums.n_rows, sums.t / sums.n_rows
     if not start.fit_intercept:
         x_mean, t_mean = np.zeros_like(x_mean), np.zeros_like(t_mean)
-    hessian = scale * (sums.xx - sums.n_rows * np.outer(x_mean, x_mean))
+    hessian = scale * (sums.xx - sums.x[:, None] * x_mean)
     hessian.flat[:: len(hessian) + 1] += start.ridge
-    side = scale * (sums.xt - sums.n_rows * np.outer(x_mean, t_mean))
+    side = scale * (sums.xt - sums.x[:, None] * t_mean)
     _, coef, failed = dposv(hessian, side, lower=True)
     if failed:
         raise np.linalg.LinAlgError("the ridge is too small for the model to be determined")
     move = coef - start.coef
-    fitted = replace(start, coef=coef, intercept=t_mean - x_mean @ coef)
+    fitted = start.at(coef, t_mean - x_mean @ coef)
     return fitted, float(np.sqrt(max(0.0, np.vdot(move, hessian @ move))))

@@ -55,7 +55,7 @@ class InPlacePasses:
     Parameters
     ----------
     iterate : (n, d) array
-        Overwritten.
+        Overwritten, unless it is of another precision than the passes.
     rows : Rows
     blocks : RowBlocks
     single : bool
@@ -71,7 +71,8 @@ class InPlacePasses:
         self.eps = float(np.finfo(rows.values.dtype).eps)
         self._exact = rows if single else None
         if single:
-            iterate, rows = iterate.astype(np.float32), rows.in_single_precision()
+            rows = rows.in_single_precision()
+        iterate = iterate.astype(rows.values.dtype, copy=False)
         self._iterate, self._point = iterate, np.empty_like(iterate)
         self._rows, self._blocks = rows, blocks
         sampled = blocks.sum(lambda b: (sample_size(b.stop - b.start),))[0]

@@ -108,7 +108,7 @@ class Descent:
     objective: float
     beta: float = 0.0
     sampled: float = 0.0
-    landing: bool = True  # a warm start may already be close enough
+    landing: bool = False
     momentum: Momentum = field(default_factory=Momentum)
 
     @classmethod
@@ -128,7 +128,8 @@ class Descent:
         sums = passes.first(lipschitz, model)
         objective = sums.misfit + sums.loss + trace_penalty * trace_norm + model.penalty()
         monitor = Monitor.of(passes.scale, passes.eps, objective, tol, max_iter, callback)
-        return cls(monitor, model, model, lipschitz, sums, shrinkage(sums.gram, np.inf), objective)
+        nothing = Shrinkage.to_zero(len(sums.gram))
+        return cls(monitor, model, model, lipschitz, sums, nothing, objective)
 
     def to_arrays(self) -> dict[str, AnyArray]:
         """Return everything `from_arrays` needs for a checkpoint; no pickles, so reading runs no code."""
@@ -256,8 +257,7 @@ def minimise(
     Stops at a near-stationary point: the gradient mapping :math:`L\|Z_k - X_{k+1}\|_F` of the table and the
     model's move, in the metric of F, must together be below ``tol`` times the norm of the observed values
     (or below what the precision can resolve). With momentum, the former is estimated from sampled rows; a
-    step without momentum confirms it. A step that may be the last, like the first one after a warm start,
-    does not prepare another: it lands.
+    step without momentum confirms it. A step that may be the last does not prepare another: it lands.
 
     Parameters
     ----------
@@ -355,16 +355,18 @@ def minimise_from_means(
 ) -> Solution:
     """Minimise F from column means; arguments and result are those of `minimise`, ``n_iter`` counts all."""
     passes = InPlacePasses(iterate, rows, blocks)
-    near = approach(passes, model, trace_penalty, trace_norm, max_iter=max_iter - 1)
+    found = approach(passes, model, trace_penalty, trace_norm, max_iter=max_iter - 1)
+    iterate = passes.iterate
+    del passes  # it has a point, as large as the table
     solution = minimise(
-        passes.iterate,
-        near.model,
+        iterate,
+        found.model,
         rows,
         trace_penalty=trace_penalty,
-        trace_norm=near.trace_norm,
-        max_iter=max_iter - near.n_iter,
+        trace_norm=found.trace_norm,
+        max_iter=max_iter - found.n_iter,
         blocks=blocks,
         **settings,
     )
-    solution.n_iter += near.n_iter
+    solution.n_iter += found.n_iter
     return solution

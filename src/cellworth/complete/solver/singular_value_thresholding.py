@@ -38,6 +38,11 @@ class Shrinkage(NamedTuple):
     singular_values: FloatArray
     basis: FloatArray
 
+    @classmethod
+    def to_zero(cls, m: int) -> Shrinkage:
+        """Return the map that leaves nothing of m singular values."""
+        return cls(np.zeros((m, m)), np.zeros(0), np.zeros((m, 0)))
+
     @property
     def trace_norm(self) -> float:
         """Trace norm of the result: the sum of the singular values."""

@@ -22,7 +22,6 @@ import numpy as np
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.complete.solver.factors import solve_rows
 from cellworth.complete.solver.linear_part import LinearPart
-from cellworth.complete.solver.singular_value_thresholding import spectrum
 from cellworth.complete.solver.step import Rows
 
 WORTH_ITERATIONS = 4  # skip a refresh that costs more than this many iterations
@@ -30,12 +29,17 @@ LEAST_RIDGE = 1e-8  # relative to the squared norm of R, for rows with too few c
 
 
 def column_means(rows: Rows) -> tuple[FloatArray, float]:
-    """Return the table (n, d) with column means in its holes, and its trace norm."""
+    """Return the table (n, d) with column means in its holes, and an upper bound on its trace norm."""
     means = rows.values.sum(axis=0) / np.maximum(1, rows.observed.sum(axis=0))
     # A sum, as values are 0 in the holes: choosing between two arrays takes three times as long.
     iterate = np.multiply(~rows.observed, means.astype(rows.values.dtype))
     iterate += rows.values
-    return iterate, spectrum(iterate).trace_norm
+    return iterate, largest_trace_norm(iterate)
+
+
+def largest_trace_norm(X: FloatArray) -> float:
+    """Return the largest trace norm of any table with the shape and Frobenius norm of X."""
+    return float(np.sqrt(min(X.shape)) * np.linalg.norm(X))
 
 
 def refresh(

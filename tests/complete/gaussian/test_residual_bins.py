@@ -1,0 +1,26 @@
+"""Bins and quantiles against NumPy's own."""
+
+import numpy as np
+import pytest
+
+from cellworth.complete.gaussian.residual_bins import LEVELS, equal_bins, sorted_quantiles, value_quantiles
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 50, 853])
+def test_quantiles_are_those_of_a_further_cell(n):
+    cells = np.random.default_rng(n).normal(size=n)
+    expected = np.quantile(cells, LEVELS, method="weibull")  # k / (n + 1) for the k-th cell
+    np.testing.assert_allclose(sorted_quantiles(cells), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (9, 3), (10, 3), (850, 8)])
+def test_bins_are_of_equal_size(n, k):
+    for got, expected in zip(equal_bins(n, k), np.array_split(np.arange(n), k), strict=True):
+        assert np.array_equal(got, expected)
+
+
+def test_values_of_a_mixture_are_those_of_the_bin_or_of_the_column():
+    values = np.repeat([0.0, 1.0], [90, 10])
+    zeros, ones = np.arange(10), np.arange(90, 100)
+    assert set(value_quantiles(values, ones, 1.0)) == {1.0}
+    assert np.mean(value_quantiles(values, zeros, 0.0)) == pytest.approx(0.1, abs=0.03)
