@@ -322,3 +322,8 @@ def test_weights_that_make_no_sense(weights, message):
     X, y, _ = holed(classes=2)
     with pytest.raises(DataError, match=message):
         CompletingClassifier(model=LogisticRegression()).fit(X, y, sample_weight=weights)
+
+
+def test_the_only_class_is_named_as_the_user_wrote_it():
+    with pytest.raises(DataError, match="of one class, 'ill'; expected at least two"):
+        CompletingClassifier().fit(np.ones((20, 2)), np.full(20, "ill"))

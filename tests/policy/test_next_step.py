@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 from cellworth.policy import CellGain, NextStep
 
@@ -23,6 +24,9 @@ def test_in_words_and_as_data():
     assert str(step) == (
         "p1: ill with 75% (40% to 90% once all is known); measure scan for 2.00: expected to save 4"
     )
+    three = replace(step, take=("age", "sex", "scan"))
+    assert "; measure age, sex and scan for 2.00: " in str(three)
+    assert "; measure age and sex for 2.00: " in str(replace(step, take=("age", "sex")))
     plain = json.loads(json.dumps(step.to_json()))
     assert plain["probabilities"] == {"ill": 0.75, "well": 0.25}
     assert [cell["per_money"] for cell in plain["cells"]] == [None, 2.0]

@@ -37,4 +37,4 @@ def test_reasons(row):
     assert "more than it costs" in row.reason(money, shares=False)
     bought = PlannedRow(row.information, row.planner, 0, Plan((1,), 3.0, 2.0, (1, 0)))
     assert bought.reason(money, shares=False) == "with 1 more cell expected to save 3.00 for 2.00"
-    assert "most for its price" in bought.reason(squared, shares=False)
+    assert "most for the money" in bought.reason(squared, shares=False)

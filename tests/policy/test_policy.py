@@ -179,3 +179,17 @@ def test_a_table_in_row_blocks_gives_the_same_policy(ill, tmp_path):
     said = {"prices": PRICES, "draws": 64, "error_cost": 100.0}
     found, expected = (Policy(each, model, **said).next_cells(holes) for each in (opened, table))
     assert [step.to_json() for step in found] == [step.to_json() for step in expected]
+
+
+def test_a_model_of_another_kind_of_target_is_refused(ill, number):
+    (classes, classifier), (numbers, regressor) = ill, number
+    with pytest.raises(ParameterError, match="'target' is a class, and the model a CompletingRegressor"):
+        Policy(classes, regressor, budget=3)
+    with pytest.raises(ParameterError, match="'target' is a number, and the model a CompletingClassifier"):
+        Policy(numbers, classifier, budget=3)
+
+
+def test_it_says_what_it_is(ill):
+    assert repr(Policy(*ill, error_cost=9, budget=3)) == (
+        "<policy for 'target', 3 columns; errors cost money, budget=3>"
+    )

@@ -2,10 +2,13 @@
 
 import math
 
+import numpy as np
+import pandas
+import polars
 import pytest
 
 from cellworth.errors import DataError
-from cellworth.policy.row_input import existing_names, parse_row, with_free_columns
+from cellworth.policy.row_input import existing_names, parse_row, parse_rows, with_free_columns
 
 
 def test_values_by_column_name(three):
@@ -22,3 +25,24 @@ def test_names_and_free_columns():
         existing_names(["aa"], ("a", "b"))
     assert with_free_columns({"a": 2.0}, ["b"]) == {"a": 2.0, "b": 1.0}
     assert with_free_columns(3.0, ["b"]) == 3.0
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_rows_of_a_frame(three, library):
+    """Nulls are missing, columns may be left out, labels are not looked at, and the index names the rows."""
+    table, _ = three
+    cells = {"size": [1.5, None], "hue": ["red", None], "target": ["low", None]}
+    frame = pandas.DataFrame(cells, index=["p1", "p2"]) if library == "pandas" else polars.DataFrame(cells)
+    values, ids = parse_rows(frame, table.columns, "target")
+    assert ids == (["p1", "p2"] if library == "pandas" else ["0", "1"])
+    said = {ids[0]: {"size": 1.5, "hue": "red"}, ids[1]: {}}
+    assert np.array_equal(values, parse_rows(said, table.columns, "target")[0], equal_nan=True)
+    assert np.isnan(values[1]).all()
+
+
+def test_what_is_wrong_with_a_row_is_said_with_its_id(three):
+    table, _ = three
+    with pytest.raises(DataError, match=r"row 'p2': column 'hue': expected one of .*, got 'rod'"):
+        parse_rows({"p1": {}, "p2": {"hue": "rod"}}, table.columns, "target")
+    with pytest.raises(DataError, match="rows must be a Table, a DataFrame, or a mapping"):
+        parse_rows([{"size": 1.0}], table.columns, "target")

@@ -13,6 +13,8 @@ from cellworth.model.feature_views import View
 from cellworth.model.learners import JointGaussian
 
 MEAN = View()
+KNOWN_UNITS = View(mask=True)
+"""For learners that scale columns by their known cells; the mask is no feature of theirs."""
 PLUS = " + "
 """Joins the names of the candidates that an average is made of."""
 
@@ -42,9 +44,9 @@ def default_models(*, is_number: bool) -> list[Candidate]:
     """Return the candidates that are tried by default, cheap ones first."""
     trees, boosted = learners.extra_trees(is_number=is_number), learners.boosted_trees(is_number=is_number)
     linear = "ridge regression" if is_number else "logistic regression"
-    machine = [] if is_number else [Candidate("linear SVM", View(), learners.linear_svm())]
+    machine = [] if is_number else [Candidate("linear SVM", KNOWN_UNITS, learners.linear_svm())]
     return [
-        Candidate(linear, View(), learners.linear(is_number=is_number)),
+        Candidate(linear, KNOWN_UNITS, learners.linear(is_number=is_number)),
         Candidate("joint Gaussian", View("raw"), JointGaussian(is_number=is_number)),
         *machine,
         Candidate("extra trees", View(), trees),

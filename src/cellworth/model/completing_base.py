@@ -22,10 +22,12 @@ from cellworth.model.cross_validation import Estimate, scorable
 from cellworth.model.feature_views import can_draw
 from cellworth.model.fitted_model import FittedModel, fit_candidate, one_core
 from cellworth.model.held_out_folds import fit_completer
+from cellworth.model.mixed_frames import encoded_like, is_mixed, table_of
 from cellworth.model.model_results import FrameLibrary, plot_results, results_arrays, to_results_frame
 from cellworth.model.model_search import ChosenModel, DecidingRows, ModelProgress, choose_model
 from cellworth.setting_names import setting
 from cellworth.table import ColumnLayout, Table
+from cellworth.table.frames import library_of
 
 UNKNOWN = Estimate(math.nan, math.nan, math.nan)
 """The score where there are too few labelled rows to estimate one."""
@@ -80,7 +82,9 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like (n, d), frame, or Table
-            NaN in the holes. A `Table` brings its labels, and its categories become columns of 0 and 1.
+            NaN in the holes. A `Table` brings its labels, and its categories become columns of 0 and 1. A
+            frame with text, dates or yes/no is read as by `Table.from_frame`; rows to predict may then have
+            texts that are new, which count as holes.
         y : array-like (n,), optional
             Labels, NaN or None where missing: these rows only help to fill holes. Left out with a `Table`.
         sample_weight : array-like (n,), optional
@@ -138,16 +142,14 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
     def _outputs(self, X: Any) -> Float64Array:
         """Return the fitted model's predictions for rows or a table, (m, K)."""
         check_is_fitted(self, "_fitted")
-        if isinstance(X, Table):
-            X = self._encoded(X)
-        X = check_table(self, X, dtype=np.float64, reset=False)
+        X = check_table(self, self._as_rows(X), dtype=np.float64, reset=False)
         with one_core():
             return self._fitted.predict(X)
 
     def _to_score(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         """Return labelled rows, their labels and weights."""
         if not isinstance(X, Table):
-            return X, y, sample_weight
+            return self._as_rows(X), y, sample_weight
         labels, rows = self._labels_of(X) if y is None else np.asarray(y), self._encoded(X)
         known = ~is_missing(labels)
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
@@ -164,6 +166,10 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
             return np.asarray(
                 check_table(self, X.encode(prior=True).X, dtype=np.float64, reset=True), np.float64
             ), y
+        if y is not None and is_mixed(X):
+            table = table_of(X)
+            self._columns = table.columns
+            X = table.encode(prior=True).X
         if y is None:
             raise DataError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: a model needs "
@@ -196,6 +202,13 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
         known = ~np.isnan(target.values)
         labels[known] = np.array(target.classes, dtype=object)[target.values[known].astype(np.intp)]
         return labels
+
+    def _as_rows(self, X: Any) -> Any:
+        """Return rows to predict as numbers, if they are a table, or a frame like the training table."""
+        if isinstance(X, Table):
+            return self._encoded(X)
+        columns = getattr(self, "_columns", None)
+        return encoded_like(X, columns) if columns is not None and library_of(X) is not None else X
 
     def _encoded(self, table: Table) -> Float64Array:
         """Return the rows of a table with the columns of the one passed to `fit`."""

@@ -126,8 +126,8 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):  # type: ignore[mi
         self.classes_, codes = np.unique(plain_labels(labels[known]), return_inverse=True)
         if len(self.classes_) < 2:
             raise DataError(
-                f"all labels are of one class, {self.classes_[0]!r}; expected at least two. Add rows of "
-                "another class."
+                f"all labels are of one class, {self.classes_.tolist()[0]!r}; expected at least two. Add "
+                "rows of another class."
             )
         targets = np.full(len(labels), np.nan)
         targets[known] = codes

@@ -7,23 +7,59 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.arrays import Float64Array
+from cellworth.arrays import BoolArray, Float64Array
 from cellworth.complete import GaussianCompleter
-from cellworth.complete.scaling import Scaling
 from cellworth.errors import DataError
 from cellworth.model.cross_validation import deal
 
 INVERSE_PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 INNER_FOLDS = 3
+LEAST_WIDTH = 1e-12
+"""A column whose known cells differ by less, relative to their size, is constant."""
 TREES = 100
 BOOSTING_ROUNDS = 100
 
 
+class KnownUnits(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Centre and scale filled columns by the mean and standard deviation of their known cells.
+
+    A column that is mostly filled with means varies less than it will in complete rows. In units of its
+    filled cells, a penalty would bear least on the columns of which least is known, whose coefficients are
+    the least certain: complete rows are then predicted worse than before some columns are bought up. In
+    units of the known cells the penalty is the same for all columns.
+
+    The rows have 2 d columns, as of ``View(mask=True)``: the filled cells, then 1 in the holes and 0
+    elsewhere. Those of holes are used here and not passed on.
+    """
+
+    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the units from rows X (n, 2 d), which count as ``sample_weight`` (n,)."""
+        filled, holes = _filled_and_holes(X)
+        rows = np.ones(len(filled)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        counts = np.where(holes, 0.0, rows[:, np.newaxis])
+        counts[:, ~counts.any(axis=0)] = 1.0  # a column without known cells
+        counts /= counts.sum(axis=0)
+        self._offset = (counts * filled).sum(axis=0)
+        width = np.sqrt((counts * (filled - self._offset) ** 2).sum(axis=0))
+        self._width = np.where(width > LEAST_WIDTH * np.abs(filled).max(axis=0), width, 1.0)
+        return self
+
+    def transform(self, X: ArrayLike) -> Float64Array:
+        """Return the filled cells (m, d) of rows X (m, 2 d) in these units."""
+        return (_filled_and_holes(X)[0] - self._offset) / self._width
+
+
+def _filled_and_holes(X: ArrayLike) -> tuple[Float64Array, BoolArray]:
+    rows = np.asarray(X, dtype=np.float64)
+    d = rows.shape[1] // 2
+    return rows[:, :d], rows[:, d:] != 0
+
+
 class TunedLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Logistic regression on standardised columns, with the penalty of least log loss in three inner folds.
+    """Logistic regression with the penalty of least log loss in three inner folds.
 
     Attributes
     ----------
@@ -40,26 +76,21 @@ class TunedLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Fit to complete rows X (n, d) and their classes y (n,), which count as ``sample_weight`` (n,)."""
         X, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        self._scaling = Scaling.of(X, "standard") if weights is None else _weighted_scaling(X, weights)
-        scaled = (X - self._scaling.offset) / self._scaling.width
         self.classes_, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
         self.inverse_penalty_ = 1.0
         if counts.min() >= INNER_FOLDS:
-            losses = self._losses(scaled, codes, weights)
+            losses = self._losses(X, codes, weights)
             self.inverse_penalty_ = INVERSE_PENALTIES[int(np.argmin(losses))]
-        self._model = _fit_path(scaled, labels, (self.inverse_penalty_,), weights)[0]
+        self._model = _fit_path(X, labels, (self.inverse_penalty_,), weights)[0]
         return self
 
     def predict_proba(self, X: ArrayLike) -> Float64Array:
         """Return the probabilities of the classes (m, K) of complete rows X (m, d)."""
-        return np.asarray(self._model.predict_proba(self._scaled(X)))
+        return np.asarray(self._model.predict_proba(np.asarray(X, dtype=np.float64)))
 
     def predict(self, X: ArrayLike) -> Any:
         """Return the most probable class of complete rows X (m, d)."""
-        return self._model.predict(self._scaled(X))
-
-    def _scaled(self, X: ArrayLike) -> Float64Array:
-        return (np.asarray(X, dtype=np.float64) - self._scaling.offset) / self._scaling.width
+        return self._model.predict(np.asarray(X, dtype=np.float64))
 
     @staticmethod
     def _losses(X: Float64Array, codes: Any, weights: Float64Array | None) -> Float64Array:
@@ -77,13 +108,6 @@ class TunedLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return losses
 
 
-def _weighted_scaling(X: Float64Array, weights: Float64Array) -> Scaling:
-    """Return the scaling of rows that are there as often as their weights say."""
-    centre = np.average(X, axis=0, weights=weights)
-    width = np.sqrt(np.average((X - centre) ** 2, axis=0, weights=weights))
-    return Scaling(centre, np.where(width > 0, width, 1.0))
-
-
 def _fit_path(
     X: Float64Array, y: Any, inverse_penalties: tuple[float, ...], weights: Float64Array | None
 ) -> list[Any]:
@@ -99,23 +123,19 @@ def _fit_path(
 
 
 def linear(*, is_number: bool) -> Any:
-    """Return logistic regression, or ridge regression, with a tuned penalty."""
-    if not is_number:
-        return TunedLogistic()
+    """Return logistic regression, or ridge regression, with a tuned penalty; of ``View(mask=True)``."""
     from sklearn.linear_model import RidgeCV
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
 
-    return make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 5, 15)))
+    return make_pipeline(KnownUnits(), RidgeCV(np.logspace(-2, 5, 15)) if is_number else TunedLogistic())
 
 
 def linear_svm() -> Any:
-    """Return a linear support vector machine of standardised columns."""
+    """Return a linear support vector machine; of ``View(mask=True)``."""
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
     from sklearn.svm import LinearSVC
 
-    return make_pipeline(StandardScaler(), LinearSVC(C=0.1, dual="auto", max_iter=5000, random_state=0))
+    return make_pipeline(KnownUnits(), LinearSVC(C=0.1, dual="auto", max_iter=5000, random_state=0))
 
 
 def extra_trees(*, is_number: bool, leaf: int = 2) -> Any:

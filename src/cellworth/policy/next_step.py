@@ -130,4 +130,6 @@ class NextStep:
         """Return what to do, in words."""
         if self.stop:
             return f"stop: {self.why}"
-        return f"measure {' and '.join(self.take)} for {self.price:.2f}: {self.why}"
+        *first, last = self.take
+        columns = f"{', '.join(first)} and {last}" if first else last
+        return f"measure {columns} for {self.price:.2f}: {self.why}"

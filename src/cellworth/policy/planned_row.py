@@ -74,7 +74,7 @@ class PlannedRow:
                 return "the money is expected to bring more in other rows"
             return "no cell that can be bought would change the prediction"
         if not loss.in_money:
-            return "it is expected to move the prediction most for its price"
+            return "expected to move the prediction most for the money"
         saved = f"expected to save {plan.worth:.2f} for {plan.price:.2f}"
         more = len(plan.ahead) - len(plan.now)
         return f"with {count(more, 'more cell')} {saved}" if more else saved

@@ -14,7 +14,7 @@ from cellworth.blocks.row_sample import in_memory
 from cellworth.complete.inputs import check_number
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import not_there, short_number
-from cellworth.model.completing_models import model_of
+from cellworth.model.completing_models import CompletingClassifier, CompletingRegressor, model_of
 from cellworth.model.fitted_model import FittedModel
 from cellworth.policy.decision_costs import BeliefLoss, BeliefVariance, error_costs, squared_cost
 from cellworth.policy.information import Information
@@ -28,13 +28,14 @@ from cellworth.policy.row_input import (
     existing_names,
     one_row_prices,
     parse_row,
+    parse_rows,
     with_free_columns,
 )
 from cellworth.policy.shared_money import ROWS, SharedMoney, share_money
 from cellworth.prices import AnyPrices, Prices
 from cellworth.prices.money import Money
 from cellworth.select import Ratio
-from cellworth.setting_names import by_door
+from cellworth.setting_names import named
 from cellworth.strategy.choose_batch import ScoredRound, choose
 from cellworth.table import Table
 from cellworth.table.column import UserValue
@@ -145,10 +146,10 @@ class Policy:
         self._one_row = one_row_prices(Prices.of(with_free_columns(prices, free)), table)
         self.model = model_of(table) if model is None else model
         outputs, completer = outputs_of(self.model)
-        X = table.encode(prior=True).X
-        self._beliefs = RowBeliefs(table.layout, completer, outputs, X, draws=int(draws), seed=seed)
         self.classes = self._classes_of(table)
         self._check_stop(error_cost, confidence, deviation, budget, mean_budget)
+        X = table.encode(prior=True).X
+        self._beliefs = RowBeliefs(table.layout, completer, outputs, X, draws=int(draws), seed=seed)
         self.loss: BeliefLoss = BeliefVariance()
         if error_cost is not None:
             known = self.classes
@@ -175,6 +176,13 @@ class Policy:
             else:
                 self._row_budget = min(self.mean_budget, math.inf if budget is None else float(budget))
 
+    def __repr__(self) -> str:
+        limits = ("confidence", "deviation", "budget", "mean_budget")
+        said = {name: getattr(self, name) for name in limits if getattr(self, name) is not None}
+        costs = ["errors cost money"] if self.loss.in_money else []
+        stops = ", ".join([*costs, *(f"{name}={value:g}" for name, value in said.items())])
+        return f"<policy for {self.target!r}, {len(self.columns)} columns; {stops}>"
+
     def next_cell(self, row: AnyRow, *, spent: float = 0.0, refused: Iterable[str] = ()) -> NextStep:
         """Return what to do next for one row, given as values by column name.
 
@@ -192,7 +200,7 @@ class Policy:
 
     def next_cells(
         self,
-        rows: Table | Mapping[Any, AnyRow],
+        rows: Any,
         *,
         spent: Mapping[Any, float] | None = None,
         refused: Mapping[Any, Iterable[str]] | None = None,
@@ -201,28 +209,14 @@ class Policy:
 
         Parameters
         ----------
-        rows : Table, or mapping of row id to a mapping of column name to value
-            A table has the columns of the training table.
+        rows : Table, DataFrame, or mapping of row id to a mapping of column name to value
+            A table has the columns of the training table; a frame may lack some.
         spent : mapping of row id to float, optional
             What was spent on each row so far, by default nothing.
         refused : mapping of row id to columns, optional
             What cannot be measured.
         """
-        if isinstance(rows, Table):
-            if rows.columns != self.columns:
-                how = by_door(
-                    python=": read it with Table.read(path, **trained_table.keywords())", command_line=""
-                )
-                raise DataError(
-                    "the table must have the columns of the training table, with the same kinds and "
-                    f"categories{how}."
-                )
-            values, ids = rows.values, list(rows.row_ids)
-        else:
-            ids = [str(row) for row in rows]
-            values = np.array([parse_row(row, self.columns, self.target) for row in rows.values()]).reshape(
-                len(ids), len(self.columns)
-            )
+        values, ids = parse_rows(rows, self.columns, self.target)
         money = {str(row): float(amount) for row, amount in (spent or {}).items()}
         without = {str(row): tuple(columns) for row, columns in (refused or {}).items()}
         for row in [*money, *without]:
@@ -361,6 +355,12 @@ class Policy:
     def _classes_of(self, table: Table) -> tuple[UserValue, ...] | None:
         assert table.target is not None
         classes = table.target.classes
+        if isinstance(self.model, CompletingRegressor if classes else CompletingClassifier):
+            kind, given = "a class" if classes else "a number", type(self.model).__name__
+            raise ParameterError(
+                f"the target {table.target.name!r} is {kind}, and the model a {given}. Train it on this "
+                "table."
+            )
         if classes is None:
             return None
         if isinstance(self.model, FittedModel):
@@ -377,8 +377,8 @@ class Policy:
     ) -> None:
         if all(each is None for each in (error_cost, confidence, deviation, budget, mean_budget)):
             raise ParameterError(
-                "nothing says when to stop; give error_cost, budget, mean_budget, or confidence (for a "
-                "number, deviation)"
+                f"nothing says when to stop; give {named('error_cost')}, {named('budget')}, "
+                f"{named('mean_budget')}, or {named('confidence')} (for a number, {named('deviation')})"
             )
         if error_cost is not None and mean_budget is not None:
             raise ParameterError(

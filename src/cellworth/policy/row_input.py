@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from cellworth.arrays import Float64Array
 from cellworth.errors import DataError
 from cellworth.messages import not_there, shorten
 from cellworth.prices import AnyPrices, PriceList, Prices
+from cellworth.setting_names import by_door
 from cellworth.table import Table
 from cellworth.table.column import Column
+from cellworth.table.frames import index_column, library_of
+from cellworth.table.raw_cells import as_texts, is_null
 
 AnyRow = Mapping[str, object]
 """Values by column name, as the user writes them; columns left out, and None, are missing."""
@@ -34,7 +39,51 @@ def parse_row(row: AnyRow, columns: Sequence[Column], target: str) -> list[float
 
 
 def _is_missing(value: object) -> bool:
-    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+    return value is None or is_null(value) or (isinstance(value, str) and not value)
+
+
+def parse_rows(rows: Any, columns: tuple[Column, ...], target: str) -> tuple[Float64Array, list[str]]:
+    """Return the stored values (m, p) and the ids of many rows.
+
+    ``rows`` is a table with these columns, a mapping of row ids to rows, or a frame, whose index names its
+    rows. A frame may lack columns; its labels, if it has any, are not looked at.
+    """
+    if isinstance(rows, Table):
+        if rows.columns != columns:
+            how = by_door(
+                python=": read it with Table.read(path, **trained_table.keywords())", command_line=""
+            )
+            raise DataError(
+                "the table must have the columns of the training table, with the same kinds and "
+                f"categories{how}."
+            )
+        return rows.values, list(rows.row_ids)
+    if library_of(rows) is not None:
+        rows = _rows_of_frame(rows, target)
+    if not isinstance(rows, Mapping):
+        raise DataError(
+            "rows must be a Table, a DataFrame, or a mapping of row ids to values, such as "
+            f"{{'p9': {{'age': 61}}}}; got {shorten(rows)}."
+        )
+    found = []
+    for row, values in rows.items():
+        try:
+            found.append(parse_row(values, columns, target))
+        except DataError as error:
+            raise DataError(f"row {shorten(str(row))}: {error}") from None
+    return np.array(found).reshape(len(found), len(columns)), [str(row) for row in rows]
+
+
+def _rows_of_frame(frame: Any, target: str) -> dict[str, AnyRow]:
+    import narwhals as nw
+
+    index = index_column(frame, None)
+    ids = [str(row) for row in range(len(frame))] if index is None else as_texts(index.cells).texts
+    lines = nw.from_native(frame, eager_only=True).iter_rows(named=True)
+    return {
+        row: {name: value for name, value in line.items() if name != target}
+        for row, line in zip(ids, lines, strict=True)
+    }
 
 
 def existing_names(columns: Iterable[str], names: tuple[str, ...]) -> set[str]:

@@ -1,0 +1,89 @@
+"""Frames with text, dates or yes/no as input of models: a table in `fit`, and rows like it in `predict`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cellworth.arrays import Float64Array
+from cellworth.errors import DataError
+from cellworth.messages import listing, shorten
+from cellworth.table import Column, ColumnLayout, Table
+from cellworth.table.frames import library_of
+from cellworth.table.raw_cells import is_null
+
+
+def is_mixed(X: Any) -> bool:
+    """Return whether X is a frame with a column of text, categories or dates, which is no matrix."""
+    if library_of(X) is None:
+        return False
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    other = nw.String | nw.Categorical | nw.Enum | nw.Date | nw.Datetime
+    return any(
+        isinstance(dtype, other)
+        or (isinstance(dtype, nw.Object) and any(isinstance(each, str) for each in frame[name]))
+        for name, dtype in frame.schema.items()
+    )
+
+
+def table_of(frame: Any) -> Table:
+    """Return a frame without a target as a table; its index plays no part, so it may repeat. O(n p)."""
+    plain = frame.reset_index(drop=True) if library_of(frame) == "pandas" else frame
+    try:
+        return Table.from_frame(plain)
+    except DataError as error:
+        raise DataError(
+            f"{error} For that, give a Table.from_frame(frame, target=..., ...) and no y."
+        ) from None
+
+
+def encoded_like(frame: Any, columns: Sequence[Column]) -> Float64Array:
+    """Return rows of a frame as the model sees them, (m, d); O(m p).
+
+    The frame must have the columns of the training table, in any order. A text that no training row had is
+    taken for a hole: nothing was learned of it.
+    """
+    import narwhals as nw
+
+    given = nw.from_native(frame, eager_only=True)
+    names = [column.name for column in columns]
+    lacking = [name for name in names if name not in given.columns]
+    beyond = [name for name in given.columns if name not in names]
+    if lacking or beyond:
+        wrong = f"{listing(lacking)} missing" if lacking else f"{listing(beyond)} beyond them"
+        raise DataError(
+            f"the frame must have the columns that the model was trained on, {listing(names, most=10)}; got "
+            f"{wrong}. Select these columns."
+        )
+    cells = [_cells(column, given[column.name].to_list()) for column in columns]
+    return ColumnLayout(tuple(columns)).encode(np.column_stack(cells))
+
+
+def _cells(column: Column, values: Sequence[Any]) -> Float64Array:
+    """Return the stored numbers of a column's values, NaN for holes and for texts that are new."""
+    seen: dict[Any, float] = {}
+    found = np.full(len(values), np.nan)
+    for row, value in enumerate(values):
+        if value is None or is_null(value) or (isinstance(value, str) and not value.strip()):
+            continue
+        if value not in seen:
+            seen[value] = _cell(column, value, row)
+        found[row] = seen[value]
+    return found
+
+
+def _cell(column: Column, value: Any, row: int) -> float:
+    try:
+        return float(value) if column.kind in ("number", "integer") else column.parse(value)
+    except (DataError, TypeError, ValueError):
+        if column.categories:
+            return math.nan
+        raise DataError(
+            f"row number {row + 1}, column {shorten(column.name)}: expected {column.expected}, got "
+            f"{shorten(value)}."
+        ) from None
