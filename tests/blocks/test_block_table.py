@@ -75,3 +75,27 @@ def test_what_needs_the_table_in_memory_says_so(both):
     big, _ = both
     with pytest.raises(ParameterError, match=r"in memory.*table\.every\(100\)"):
         as_table(big)
+
+
+def test_labels_that_are_learned_are_cells_of_the_column_after_the_last():
+    X, y = np.arange(24.0).reshape(12, 2), np.where(np.arange(12) % 3 == 0, np.nan, np.arange(12) % 2)
+    table = Table.open(X, labels=y, engine=ThreadEngine(1, 5))
+    rows, columns = np.array([0, 1, 9]), np.array([2, 0, 2])
+    now = table.with_cells(rows, columns, np.array([1.0, -5.0, 0.0]), np.array([False, True, False]))
+    expected = y.copy()
+    expected[[0, 9]] = [1.0, 0.0]
+    np.testing.assert_array_equal(now.every(1).target.values, expected)
+    assert now.values_at(np.array([9, 1, 0, 3]), np.array([2, 0, 2, 2])).tolist()[:3] == [0.0, -5.0, 1.0]
+    assert (now.labelled, now.labelled_in_files, now.n_unlabelled) == (10, 8, 2)
+    assert (table.labelled, now.corrects, now.known.tolist()) == (8, True, [12, 12])
+    assert now.unlabelled_rows(9).tolist() == [3, 6]
+    np.testing.assert_array_equal(table.every(1).target.values, y)
+
+
+def test_a_new_class_numbers_the_labels_anew():
+    y = np.array([2, 4, np.nan, 4, 2, np.nan])
+    table = Table.open(np.ones((6, 1)), labels=y, engine=ThreadEngine(1, 4), bounds={"target": (0, 9)})
+    assert table.target.classes == (2, 4)
+    now = table.with_cells(np.array([2]), np.array([1]), np.array([3.0]))
+    assert (now.target.classes, now.target.kind) == ((2, 3, 4), "several classes")
+    np.testing.assert_array_equal(now.every(1).target.values, [0, 2, 1, 2, 0, np.nan])

@@ -43,7 +43,7 @@ def big(folder, monkeypatch):
 )
 def test_words(every, words):
     table = Table.from_arrays(np.ones((5, 1)))
-    assert RowSample(table, 5 * every, every).words == f"every {words} row, 5 of {5 * every:,}"
+    assert RowSample(table, 5 * every, every, np.zeros(1)).words == f"every {words} row, 5 of {5 * every:,}"
 
 
 def test_the_sample_has_its_size_whatever_the_table():
@@ -59,10 +59,13 @@ def test_a_forecast_is_that_of_the_rows_and_its_money_that_of_the_table(big):
         found = forecast(big, prices=prices, model="logistic regression")
     of_rows = forecast(big.every(3), prices=prices, model="logistic regression")
     assert found.now == of_rows.now
-    assert found.cost == pytest.approx(3 * of_rows.cost)
-    assert found.at(money=30).value == of_rows.at(money=10).value
+    each = [prices.cells.prices.get(name, 1.0) for name in big.column_names]
+    assert found.cost == float(big.holes_by_column @ each)  # to the cell
+    ratio = found.cost / of_rows.cost
+    assert found.at(money=10 * ratio).value == pytest.approx(of_rows.at(money=10).value)
 
 
+@pytest.mark.latest  # with NumPy 1.26 the last bits of a sum depend on where its memory lies
 def test_models_and_simulations_are_those_of_the_rows(big):
     with pytest.warns(SampleWarning, match="the model looks at a sample"):
         fitted = model_of(big, model="logistic regression")

@@ -91,7 +91,7 @@ def test_what_needs_all_cells_in_memory_says_so(tables):
     assert campaign.number == 0
     with pytest.raises(ParameterError, match="row blocks"):
         begin_both(tables, strategy="qbc")
-    with pytest.raises(ParameterError, match="tables in memory only"):
+    with pytest.raises(DataError, match="every column needs a price; got none for 'visits'"):
         begin_both(tables, prices={"ill": 3.0, "weight": 1.0})
     array = Table.open(np.array([[1.0, np.nan], [2.0, 3.0]]))
     with pytest.raises(ParameterError, match="needs a table in files"):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from cellworth import Table
 from cellworth.errors import DataError, ParameterError
 from cellworth.prices import Group, Prices
+from cellworth.setting_names import speaking
 from cellworth.table.text_file import TextFile
 
 BLOOD = Group(
@@ -244,3 +245,12 @@ def test_a_currency_may_stand_beside_prices(written, texts, currency):
 def test_the_currency_of_the_file_decides_whose_sign_it_is(written):
     prices = Prices.read(written("column,price\nage,$5\n(currency),CAD\n"))
     assert (prices.cells.prices, prices.currency) == ({"age": 5.0}, "CAD")
+
+
+def test_the_command_line_has_an_option_for_decimal_commas(tmp_path):
+    path = tmp_path / "prices.csv"
+    path.write_text("column;price\nage;7,27\n")
+    with speaking("command line"), pytest.raises(DataError, match="not a comma, or add --decimal ,"):
+        Prices.read(path)
+    with pytest.raises(DataError, match=r"not a comma\.$"):
+        Prices.read(path)

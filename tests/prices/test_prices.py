@@ -166,7 +166,7 @@ def test_a_bad_price_in_a_matrix_is_refused_by_name(bad):
     ("make", "words"),
     [
         (lambda: Prices.per_column({"agee": 1}, default=1), r"no column 'agee'. Did you mean 'age'\?"),
-        (lambda: Prices.per_column({"age": 1}), r"none for 'chol', 'fbs'\. Add prices, or give default="),
+        (lambda: Prices.per_column({"age": 1}), r"none for 'chol', 'fbs'\. Add prices, or give Prices"),
         (
             lambda: Prices.per_cell({("p1", "cholest"): 1}, default=1),
             "no column 'cholest'. Did you mean 'chol'",

@@ -36,3 +36,43 @@ def test_parts_are_rows_of_the_whole(prices):
         assert np.array_equal(here.own[holes[rows]], listed.own[rows][holes[rows]])
         assert (here.visit, here.fee.tolist()) == (listed.visit, listed.fee.tolist())
         assert np.allclose(found.alone(part)[holes[rows]], listed.alone[rows][holes[rows]])
+
+
+LABELS = np.where(np.arange(20) % 3 == 0, np.nan, np.arange(20) % 2)
+
+
+@pytest.mark.parametrize(
+    "prices",
+    [
+        Prices.per_column({"target": 9.0}, default=1.0),
+        Prices.per_cell({("3", "target"): 7.0, ("19", "c"): 0.25}, default=2.0),
+        Prices.per_cell({(str(i), "target"): 1.0 + i for i in range(20)}, default={"a": 1, "b": 2, "c": 3}),
+        Prices.per_cell(np.arange(1.0, 81.0).reshape(20, 4)),
+        Prices.per_column({"a": 1.0, "b": 2.0}, groups=[Group("lab", ["c", "target"], first=4.0, then=1.0)]),
+        Prices.per_cell(lambda row, column: 1.0 + int(row) + len(column), labels=True),
+    ],
+    ids=["column", "cell", "all labels", "matrix", "group", "function"],
+)
+def test_labels_are_the_last_column(prices):
+    big = Table.open(X, labels=LABELS, columns=NAMES, engine=ThreadEngine(1, 7))
+    listed = prices.on(Table.from_arrays(X, LABELS, columns=NAMES))
+    found = BlockPrices.of(prices, big)
+    holes = np.column_stack([np.isnan(X), np.isnan(LABELS)])
+    assert listed.labels
+    assert found.alone.sells_labels
+    for block in big.cell_blocks(7, with_ids=found.needs_ids):
+        part = block.read()
+        here, rows = found.on(part), slice(block.start, block.stop)
+        assert np.array_equal(here.own[holes[rows]], listed.own[rows][holes[rows]])
+        assert (here.labels, here.fee.tolist()) == (True, listed.fee.tolist())
+        known = ~holes[rows, -1]
+        assert np.allclose(found.alone.of_labels(part)[~known], listed.alone[rows, -1][~known])
+        cells = listed.of_cells().alone[rows]
+        assert np.allclose(found.alone(part)[holes[rows, :-1]], cells[holes[rows, :-1]])
+
+
+def test_labels_are_for_sale_by_name_only():
+    big = Table.open(X, labels=LABELS, columns=NAMES)
+    for prices in (Prices.same(1.0), Prices.per_cell(lambda row, column: 1.0)):
+        found = BlockPrices.of(prices, big)
+        assert (found.target, found.base.own.shape[1], found.alone.sells_labels) == (None, 3, False)

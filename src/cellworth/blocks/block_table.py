@@ -16,7 +16,6 @@ from cellworth.blocks.encoded_table import EncodedTable
 from cellworth.blocks.engine_protocol import Blocks, Engine, add, join
 from cellworth.blocks.file_memory import FileMemory
 from cellworth.blocks.row_source import Source, StoredTable
-from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.blocks.writing import new_folder, whole_folder, write_part
 from cellworth.cached_property import cached_property
 from cellworth.errors import DataError
@@ -55,6 +54,8 @@ class BlockTable:
         Whether some of them replace values of the files.
     added : (p,) int array or None
         How many of them fill holes of each column.
+    added_labels : int
+        How many of them are labels of rows that had none.
     memory : FileMemory
         What was found in the files.
     more : Table or None
@@ -70,6 +71,7 @@ class BlockTable:
     learned: KnownCells | None = field(default=None, repr=False)
     corrects: bool = False
     added: IntArray | None = field(default=None, repr=False)
+    added_labels: int = 0
     memory: FileMemory = field(default_factory=FileMemory, repr=False)
     more: Table | None = field(default=None, repr=False)
 
@@ -77,6 +79,11 @@ class BlockTable:
     def known_in_files(self) -> IntArray:
         """How many cells of each column have a value in the files, (p,)."""
         return self.known if self.added is None else self.known - self.added
+
+    @property
+    def labelled_in_files(self) -> int:
+        """How many rows have a label in the files."""
+        return self.labelled - self.added_labels
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -107,6 +114,11 @@ class BlockTable:
     def n_holes(self) -> int:
         """Number of cells without a value."""
         return self.n_rows * len(self.columns) - int(self.known.sum())
+
+    @property
+    def n_unlabelled(self) -> int:
+        """Number of rows without a label; 0 without a target."""
+        return 0 if self.target is None else self.n_rows - self.labelled
 
     @property
     def holes_by_column(self) -> IntArray:
@@ -237,7 +249,10 @@ class BlockTable:
         return np.concatenate([np.zeros(0, dtype=np.intp), *found])[:most]
 
     def values_at(self, rows: IntArray, columns: IntArray) -> Float64Array:
-        """Return the values (k,) of some cells in any order, NaN for a hole; reads their blocks."""
+        """Return the values (k,) of some cells in any order, NaN for a hole; reads their blocks.
+
+        A label is a cell of the column after the last, with a value of the target's column.
+        """
         order = np.argsort(rows, kind="stable")
         asked = []
         for block in self.blocks.items:
@@ -264,15 +279,17 @@ class BlockTable:
     ) -> BlockTable:
         """Return the table with some cells set, (k,) each; NaN opens a hole. The files stay as they are.
 
-        The counts in ``known`` are brought up to date for cells that were holes: all of them, but for those
-        that ``were_known`` (k,).
+        Labels are those of the column after the last, as values of the target's column; classes never seen
+        before are added. The counts in ``known`` and ``labelled`` are brought up to date for cells that were
+        holes: all of them, but for those that ``were_known`` (k,).
         """
-        order = np.lexsort((columns, rows))
+        order, p = np.lexsort((columns, rows)), len(self.columns)
         learned = KnownCells(rows[order], columns[order], values[order])
         new = ~np.isnan(values) if were_known is None else ~np.isnan(values) & ~were_known
-        filled = np.bincount(columns[new], minlength=len(self.columns))
-        known = np.minimum(self.known_in_files + filled, self.n_rows)
-        rules = replace(self.rules, unmeasured=np.asarray(known == 0))
+        filled = np.bincount(columns[new], minlength=p + 1)
+        known = np.minimum(self.known_in_files + filled[:p], self.n_rows)
+        target = None if self.target is None else self.target.with_classes_of(values[columns == p])
+        rules = replace(self.rules, unmeasured=np.asarray(known == 0), target=target)
         return replace(
             self,
             learned=learned,
@@ -280,15 +297,18 @@ class BlockTable:
             rules=rules,
             corrects=not new.all(),
             added=known - self.known_in_files,
+            labelled=self.labelled_in_files + int(filled[p]),
+            added_labels=int(filled[p]),
         )
 
     def with_rows(self, rows: Table) -> BlockTable:
         """Return the table with rows added at its end, which have its columns and target."""
         more = rows if self.more is None else _one_after_other(self.more, rows)
         known = self.known + (~rows.holes).sum(axis=0)
-        labelled = self.labelled + (0 if rows.y is None else int((~np.isnan(rows.y)).sum()))
-        n_rows = self.n_rows + len(rows.row_ids)
-        rules = replace(self.rules, unmeasured=np.asarray(known == 0), n_rows=n_rows)
+        labels, target = np.zeros(0) if rows.target is None else rows.target.cells, self.target
+        labelled, n_rows = self.labelled + int((~np.isnan(labels)).sum()), self.n_rows + len(rows.row_ids)
+        target = None if target is None else target.with_classes_of(labels)
+        rules = replace(self.rules, unmeasured=np.asarray(known == 0), n_rows=n_rows, target=target)
         return replace(self, known=known, more=more, labelled=labelled, rules=rules)
 
     def write(self, path: str | PathLike[str]) -> None:
@@ -322,7 +342,7 @@ class BlockTable:
 def _one_after_other(a: Table, b: Table) -> Table:
     target = a.target
     if target is not None and b.target is not None:
-        target = replace(target, values=np.concatenate([target.values, b.target.values]))
+        target = target.with_cells(np.concatenate([target.cells, b.target.cells]))
     return Table(a.columns, np.vstack([a.values, b.values]), (*a.row_ids, *b.row_ids), target, a.row_id)
 
 
@@ -362,7 +382,7 @@ def _write_block(
 
 
 def _at(block: TableBlock, rows: IntArray, columns: IntArray) -> tuple[Float64Array, ...]:
-    return (block.cells()[0][rows, columns],)
+    return (block.at(rows, columns),)
 
 
 def _ids(block: TableBlock, rows: IntArray) -> tuple[str, ...]:
@@ -376,8 +396,3 @@ def _unlabelled(block: TableBlock, most: int) -> tuple[IntArray, ...]:
 def _find_ids(block: TableBlock, wanted: Sequence[str]) -> tuple[tuple[list[int], list[int]], ...]:
     rows, which = block.find_ids(wanted)
     return (((rows + block.start).tolist(), which.tolist()),)
-
-
-def on_threads(engine: Engine | None) -> Engine:
-    """Return the engine, by default threads of this process."""
-    return ThreadEngine() if engine is None else engine

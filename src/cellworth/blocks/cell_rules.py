@@ -83,7 +83,10 @@ class CellRules:
 
 @dataclass(frozen=True)
 class KnownCells:
-    """Cells that were learned after the files were written, sorted by row and column; (k,) each."""
+    """Cells that were learned after the files were written, sorted by row and column; (k,) each.
+
+    Labels are cells, too: those of the column after the last.
+    """
 
     rows: IntArray
     columns: IntArray
@@ -94,6 +97,20 @@ class KnownCells:
         first, last = np.searchsorted(self.rows, [start, stop])
         some = slice(first, last)
         return KnownCells(self.rows[some] - start, self.columns[some], self.values[some])
+
+    def put_into(self, values: Float64Array) -> None:
+        """Put the cells into values (m, p), and leave labels out."""
+        cells = self.columns < values.shape[1]
+        values[self.rows[cells], self.columns[cells]] = self.values[cells]
+
+    def with_labels(self, labels: Float64Array, target: Target, p: int) -> Float64Array:
+        """Return labels (m,), as ``target.values`` holds them, with those that were learned."""
+        new = self.columns == p
+        if not new.any():
+            return labels
+        changed = np.array(labels)
+        changed[self.rows[new]] = target.codes_of(self.values[new])
+        return changed
 
 
 @dataclass(frozen=True)
@@ -127,8 +144,8 @@ class TableBlock:
         for j, column in enumerate(rules.columns):
             values[:, j] = rules.values(column, read[j], self.start)
         if self.learned is not None:
-            values[self.learned.rows, self.learned.columns] = self.learned.values
-        y = rules.labels(read[len(names)]) if extra else None
+            self.learned.put_into(values)
+        y = self._now(rules.labels(read[len(names)])) if extra else None
         every = np.arange(len(values))
         row_ids: AnyArray | None = None
         if self.with_ids:
@@ -149,7 +166,26 @@ class TableBlock:
     def labels(self) -> Float64Array:
         """Read the labels (m,)."""
         assert self.rules.target is not None
-        return self.rules.labels(self.block.cells([self.rules.target.name])[0])
+        return self._now(self.rules.labels(self.block.cells([self.rules.target.name])[0]))
+
+    def _now(self, labels: Float64Array) -> Float64Array:
+        """Return labels (m,) with those that were learned."""
+        target = self.rules.target
+        if self.learned is None or target is None:
+            return labels
+        return self.learned.with_labels(labels, target, len(self.rules.columns))
+
+    def at(self, rows: IntArray, columns: IntArray) -> Float64Array:
+        """Read the values (k,) of some cells, given by places; a label is a value of its column."""
+        values, y, _ = self.cells()
+        p = values.shape[1]
+        found = values[rows, np.minimum(columns, p - 1)]
+        of_labels = columns == p
+        if of_labels.any():
+            assert self.rules.target is not None
+            assert y is not None
+            found[of_labels] = self.rules.target.cells_of(y[rows[of_labels]])
+        return found
 
     def read(self) -> Part:
         """Read the rows as numeric columns for models; see `Encoded`."""
@@ -183,9 +219,9 @@ class AddedBlock(TableBlock):
         """Return the values (m, p), the labels (m,) and, if wanted, the row ids (m,)."""
         values = np.array(self._rows.values)
         if self.learned is not None:
-            values[self.learned.rows, self.learned.columns] = self.learned.values
+            self.learned.put_into(values)
         ids = np.array(self._rows.row_ids, dtype=object) if self.with_ids else None
-        return values, self._rows.y, ids
+        return values, None if self.rules.target is None else self.labels(), ids
 
     def ids_at(self, rows: IntArray) -> list[str]:
         """Return the ids of some rows."""
@@ -200,5 +236,6 @@ class AddedBlock(TableBlock):
 
     def labels(self) -> Float64Array:
         """Return the labels (m,)."""
-        assert self._rows.y is not None
-        return self._rows.y
+        assert self.rules.target is not None
+        assert self._rows.target is not None
+        return self._now(self.rules.target.codes_of(self._rows.target.cells))

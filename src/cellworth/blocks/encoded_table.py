@@ -46,6 +46,11 @@ class EncodedTable:
         return None if self.table.target is None else self.table.target.name
 
     @property
+    def classes(self) -> tuple[Any, ...] | None:
+        """The classes that the labels number; None for a number, and without a target."""
+        return None if self.table.target is None else self.table.target.classes
+
+    @property
     def row_id(self) -> str | None:
         """Name of the row id column."""
         return self.table.row_id
@@ -68,14 +73,17 @@ class EncodedTable:
             or (table.known_in_files == 0).any()
         ):
             return None
-        bare = replace(table, learned=None, known=table.known_in_files)
+        in_files: dict[str, Any] = {"known": table.known_in_files, "labelled": table.labelled_in_files}
+        bare = replace(table, learned=None, added_labels=0, **in_files)
         none = np.zeros(0, dtype=np.intp)
         rows, place = np.unique(none if learned is None else learned.rows, return_inverse=True)
-        values = np.full((len(rows), len(table.columns)), np.nan)
+        p, target = len(table.columns), table.target
+        values = np.full((len(rows), p + 1), np.nan)
         if learned is not None:
             values[place, learned.columns] = learned.values
-        X = table.layout.encode(values).astype(self.dtype, copy=False)
-        return EncodedTable(bare), LearnedRows(rows, X), table.memory
+        X = table.layout.encode(values[:, :p]).astype(self.dtype, copy=False)
+        y = None if target is None else target.codes_of(values[:, p])
+        return EncodedTable(bare), LearnedRows(rows, X, y), table.memory
 
     def identity(self) -> dict[str, Any]:
         """Return plain data that identifies this table."""

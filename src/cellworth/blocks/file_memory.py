@@ -26,10 +26,13 @@ class LearnedRows:
         Row numbers in the whole table.
     X : (k, d) array
         The learned cells of these rows, NaN elsewhere.
+    y : (k,) array or None
+        Their learned labels, NaN elsewhere; None without a target.
     """
 
     rows: IntArray
     X: FloatArray
+    y: FloatArray | None = None
 
 
 class FileMemory:

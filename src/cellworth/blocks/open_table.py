@@ -14,12 +14,13 @@ import numpy as np
 from cellworth.arrays import AnyArray, Float64Array, IntArray
 from cellworth.blocks.array_source import SparseParts, array_table, is_sparse_table
 from cellworth.blocks.block_cells import texts_at
-from cellworth.blocks.block_table import BlockTable, on_threads
+from cellworth.blocks.block_table import BlockTable
 from cellworth.blocks.cell_rules import CellRules
 from cellworth.blocks.column_digest import ColumnDigest
 from cellworth.blocks.engine_protocol import Blocks, Engine, add, join
 from cellworth.blocks.parquet_source import parquet_table
 from cellworth.blocks.row_source import Source, StoredTable
+from cellworth.blocks.thread_engine import on_threads
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
 from cellworth.setting_names import setting

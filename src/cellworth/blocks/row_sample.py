@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 
+from cellworth.arrays import IntArray
 from cellworth.blocks.block_table import BlockTable
 from cellworth.errors import SampleWarning
 from cellworth.table import AnyTable, Table, as_table
@@ -16,7 +17,7 @@ SAMPLE_CELLS = 2_000_000
 
 @dataclass(frozen=True)
 class RowSample:
-    """Every ``every``-th row of a table of ``n_rows``, from the first.
+    """Every ``every``-th row of a table of ``n_rows``, from the first; ``holes`` (p,) are those of all rows.
 
     Examples
     --------
@@ -30,12 +31,13 @@ class RowSample:
     table: Table
     n_rows: int
     every: int
+    holes: IntArray
 
     @classmethod
     def of(cls, table: BlockTable) -> RowSample:
         """Read the sample; a pass, unless every row is in it."""
         every = stride(table.n_rows, len(table.columns))
-        return cls(table.every(every), table.n_rows, every)
+        return cls(table.every(every), table.n_rows, every, table.holes_by_column)
 
     @property
     def weight(self) -> float:

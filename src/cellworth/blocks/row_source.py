@@ -170,7 +170,8 @@ class Source:
             return None
         table, learned, memory = found
         ends = tuple(block.stop for block in self.blocks.items)
-        return memory.recall((what, self.columns, ends), lambda: find(Source(table, self.engine))), learned
+        key = (what, self.columns, table.classes, ends)  # another class numbers the labels anew
+        return memory.recall(key, lambda: find(Source(table, self.engine))), learned
 
     def sample(self, every: int) -> Part:
         """Collect every k-th row of the table; a pass, unless it was collected before."""
@@ -183,7 +184,11 @@ class Source:
             return part
         X, rows, new = part.X.copy(), learned.rows[here] // every, learned.X[here]
         X[rows] = np.where(np.isnan(new), X[rows], new)
-        return replace(part, X=X)
+        y = part.y
+        if y is not None and learned.y is not None:
+            y = y.copy()
+            y[rows] = np.where(np.isnan(learned.y[here]), y[rows], learned.y[here])
+        return replace(part, X=X, y=y)
 
     def with_blocks(self, change: Callable[[Block], Block]) -> Source:
         """Return the table with each block replaced by ``change(block)``, which must have the same rows."""

@@ -14,6 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 from cellworth.blocks.engine_protocol import (
     Blocks,
+    Engine,
     Function,
     Merge,
     PassProgress,
@@ -172,6 +173,11 @@ class RowBlocks:
         A function that adds the results of the blocks of a run in their order gives the result of `sum`.
         """
         return add_up(function, self._runs, self._engine)
+
+
+def on_threads(engine: Engine | None) -> Engine:
+    """Return the engine, by default threads of this process."""
+    return ThreadEngine() if engine is None else engine
 
 
 def block_size(shape: tuple[int, int], itemsize: int) -> int:

@@ -123,7 +123,7 @@ class Campaign(CampaignQueries):
         the same batch. It is empty if the money buys nothing. Costs a selection and, if the table has changed
         since the last ask, one warm completion and scoring. A replay returns what was asked for next, if so.
 
-        If ``until``, a rule to stop, says that the next money is not worth it, the batch is empty and a
+        If ``until``, a rule to stop, says that it is not worth spending more, the batch is empty and a
         `StopWarning` gives the reason; see `advice` for its cost. Without it, cells are asked for in any
         case, with a `StopWarning` if the last forecast, of a `status` in any process, says stop: O(n p).
         """

@@ -19,6 +19,7 @@ from cellworth.campaign.assessment.assessment import Assessment
 from cellworth.campaign.assessment.status import Gain, Judging, Status, Totals, totals_of
 from cellworth.campaign.budget_and_prices import BudgetAndPrices
 from cellworth.campaign.campaign_events import Stage
+from cellworth.campaign.cell_values import CellStatus
 from cellworth.campaign.clock import Times, clock_problem
 from cellworth.campaign.current_cells import CellArrays, RowRecord, cell_arrays, counts_labels, row_records
 from cellworth.campaign.event_codec import Event
@@ -91,6 +92,13 @@ class CampaignQueries:
     def columns(self) -> tuple[Column, ...]:
         """The columns whose cells can be told: those of the table, and last the one of the labels, if any."""
         return self._log.state.index.columns
+
+    @property
+    def n_unlabelled(self) -> int:
+        """How many rows have no label; 0 without a target."""
+        state = self._log.newest()
+        lacking = (CellStatus.HOLE, CellStatus.ASKED, CellStatus.REFUSED)
+        return sum(state.count(each, labels=True) for each in lacking)
 
     @property
     def counts_labels(self) -> bool:
@@ -292,7 +300,7 @@ class CampaignQueries:
         return self.assessment.forecast(model=model, seed=seed, n_jobs=n_jobs, progress=progress)
 
     def advice(self, until: StopRule | None = None) -> StopAdvice | None:
-        """Say by a rule whether the next money is worth it; None if nothing can be forecast.
+        """Say by a rule whether it is worth spending more; None if nothing can be forecast.
 
         Uses the last forecast, of any process, O(n p), or makes that of `status`.
         """

@@ -96,8 +96,7 @@ class ListedRows:
 class CellIndex:
     """Finds rows and columns by name, in O(1) once `meet` has seen them; rows can be appended.
 
-    Labels of a table in memory are cells, too: the column of the target, if there is one, is the last of
-    ``columns``. Those of a table in row blocks cannot be told.
+    Labels are cells, too: the column of the target, if there is one, is the last of ``columns``.
 
     Parameters
     ----------
@@ -107,7 +106,7 @@ class CellIndex:
     """
 
     def __init__(self, table: Any, rows: RowNames | None = None) -> None:
-        target = () if table.target is None or rows is not None else (table.target.answer_column,)
+        target = () if table.target is None else (table.target.answer_column,)
         self.columns: tuple[Column, ...] = (*table.columns, *target)
         self.features = len(table.columns)
         self._table = table

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from cellworth.campaign.cell_index import Cell, ListedRows
 from cellworth.campaign.cell_values import HAS_VALUE, CellStatus, changed_cells
 from cellworth.campaign.columnar_dict import ColumnarDict
 from cellworth.campaign.table_codec import unpack
+from cellworth.prices.sampled_cost import CellsLeft
 from cellworth.table import Table
 
 if TYPE_CHECKING:
@@ -142,7 +142,10 @@ class RowsOnBlocks:
 
 
 class CellsOnBlocks:
-    """The cells of a table in row blocks: what events changed, on top of its files; see `CellValues`."""
+    """The cells of a table in row blocks: what events changed, on top of its files; see `CellValues`.
+
+    Labels are cells, too: those of the column after the last.
+    """
 
     def __init__(self, founding: FoundingBlocks, rows: RowsOnBlocks) -> None:
         self._founding, self._rows = founding, rows
@@ -150,11 +153,16 @@ class CellsOnBlocks:
             (int, int), (int, float), encode=tuple, decode=lambda status, value: (status, value)
         )
         self._read: dict[Cell, float] = {}  # from the files
-        known = founding.n_known
-        self._counts = Counter({CellStatus.KNOWN: known, CellStatus.HOLE: founding.n_cells - known})
+        known, labelled = founding.n_known, founding.n_labelled
+        unlabelled = 0 if founding.target is None else founding.n_rows - labelled
+        self._counts = (  # of cells, and of labels
+            Counter({CellStatus.KNOWN: known, CellStatus.HOLE: founding.n_cells - known}),
+            Counter({CellStatus.KNOWN: labelled, CellStatus.HOLE: unlabelled}),
+        )
         self._table: tuple[int, BlockTable] | None = None
-        p = len(founding.columns)
-        self._added: tuple[Float64Array, Float64Array] = np.empty((0, p)), np.empty(0)  # values, labels
+        p = self._features = len(founding.columns)
+        # The values and labels of added rows; a label is a value of the target's column.
+        self._added: tuple[Float64Array, Float64Array] = np.empty((0, p)), np.empty(0)
         self._base: BlockTable | None = None
 
     def status_of(self, cell: Cell) -> CellStatus:
@@ -193,15 +201,18 @@ class CellsOnBlocks:
 
     def known_in(self, column: int) -> Float64Array:
         """Return the known values of a column in the sample of rows, and all that were told."""
-        sampled = self._founding.sample.values[:, column]
-        _, columns, status, values = self.changed()
-        told = values[(columns == column) & (status == CellStatus.TOLD)]
-        added = self._added[0][:, column]
+        sample, (values, labels) = self._founding.sample, self._added
+        if column < self._features:
+            sampled, added = sample.values[:, column], values[:, column]
+        else:
+            sampled, added = sample.target.cells if sample.target is not None else np.empty(0), labels
+        _, columns, status, numbers = self.changed()
+        told = numbers[(columns == column) & (status == CellStatus.TOLD)]
         return np.concatenate([sampled[~np.isnan(sampled)], told, added[~np.isnan(added)]])
 
     def count(self, status: CellStatus, *, labels: bool = False) -> int:
-        """Return how many cells have a status; labels are no cells here. O(1)."""
-        return 0 if labels else self._counts[status]
+        """Return how many cells have a status; if ``labels``, how many labels. O(1)."""
+        return self._counts[int(labels)][status]
 
     def put(self, rows: IntArray, columns: IntArray, values: Float64Array) -> None:
         """Record answers; O(answers)."""
@@ -218,23 +229,25 @@ class CellsOnBlocks:
         self._set(cell, status, np.nan)
 
     def _set(self, cell: Cell, status: CellStatus, value: float) -> None:
-        before = self._changed.get(cell)
-        self._counts[CellStatus.HOLE if before is None else CellStatus(before[0])] -= 1
-        self._counts[status] += 1
+        before, counts = self._changed.get(cell), self._counts[int(cell[1] >= self._features)]
+        counts[CellStatus.HOLE if before is None else CellStatus(before[0])] -= 1
+        counts[status] += 1
         self._changed[cell] = status, value
 
     def extend(self, packed: bytes) -> None:
         """Append the rows of a packed table, which stay in memory."""
         rows = unpack(packed)
-        self._append(rows.row_ids, rows.values, rows.y)
+        self._append(rows.row_ids, rows.values, None if rows.target is None else rows.target.cells)
 
     def _append(self, row_ids: Sequence[str], values: Float64Array, labels: Float64Array | None) -> None:
         y = np.full(len(values), np.nan) if labels is None else labels
         self._added = np.vstack([self._added[0], values]), np.concatenate([self._added[1], y])
         self._rows.add(row_ids)
-        known = int((~np.isnan(values)).sum())
-        self._counts[CellStatus.KNOWN] += known
-        self._counts[CellStatus.HOLE] += values.size - known
+        parts = [values] if self._founding.target is None else [values, y]
+        for counts, part in zip(self._counts, parts, strict=False):
+            known = int((~np.isnan(part)).sum())
+            counts[CellStatus.KNOWN] += known
+            counts[CellStatus.HOLE] += part.size - known
         self._base = None
 
     def _at_start(self) -> BlockTable:
@@ -245,7 +258,7 @@ class CellsOnBlocks:
             if len(self._rows.added):
                 values, labels = self._added
                 target = founding.target
-                target = None if target is None else replace(target, values=labels)
+                target = None if target is None else target.with_cells(labels)
                 ids = tuple(self._rows.added.ids)
                 rows = Table(founding.columns, values, ids, target, founding.row_id)
                 self._base = founding.with_rows(rows)
@@ -256,6 +269,18 @@ class CellsOnBlocks:
         self._changed.settle()
         rows, columns, status, values = self._changed.columns
         return rows, columns, status.astype(np.uint8), values
+
+    def left(self) -> CellsLeft:
+        """Return how many cells of each column can still be bought or are out; reads no file."""
+        founding, parts = self._founding, [self._added[0]]
+        known = [*founding.about["known"]]
+        if founding.target is not None:
+            known, parts = [*known, founding.n_labelled], [*parts, self._added[1][:, np.newaxis]]
+        wanted = founding.n_rows - np.array(known) + np.isnan(np.hstack(parts)).sum(axis=0)
+        _, columns, status, _ = self.changed()
+        closed = columns[np.isin(status, (CellStatus.TOLD, CellStatus.REFUSED))]
+        wanted -= np.bincount(closed.astype(np.intp), minlength=len(wanted))
+        return CellsLeft(wanted, len(self._rows))
 
     def table(self, number: int) -> BlockTable:
         """Return the table with all answers filled in, to be read in row blocks; O(changed cells)."""
@@ -277,18 +302,28 @@ class CellsOnBlocks:
             "row_numbers": self._rows.to_plain(),
         }
         if len(self._rows.added):  # only then: the bytes of other snapshots stay as they were
-            plain["added"] = [list(self._rows.added.ids), *self._added]
+            values, labels = self._added
+            target = self._founding.target
+            codes = labels if target is None else target.codes_of(labels)
+            plain["added"] = [list(self._rows.added.ids), values, codes]
+            if (np.isnan(codes) & ~np.isnan(labels)).any():  # of classes that the founding table lacks
+                plain["added_labels"] = labels
         return plain
 
     def restore(self, plain: dict[str, Any]) -> None:
         """Make the changes that `to_plain` returned."""
         self._rows.restore(plain["row_numbers"])
         if "added" in plain:
-            self._append(*plain["added"])
+            ids, values, codes = plain["added"]
+            target = self._founding.target
+            labels = codes if target is None else target.cells_of(codes)
+            self._append(ids, values, plain.get("added_labels", labels))
         rows, columns, status, values = changed_cells(plain["changed"])
         self._changed.absorb([rows, columns, status.astype(np.int64), values])
-        times = np.bincount(status, minlength=len(CellStatus))
-        of_start = int(times[CellStatus.KNOWN])  # corrected: they were known before
-        self._counts[CellStatus.HOLE] -= len(status) - of_start
-        for each in (CellStatus.HOLE, CellStatus.ASKED, CellStatus.TOLD, CellStatus.REFUSED):
-            self._counts[each] += int(times[each])
+        of_labels = columns >= self._features
+        for counts, some in zip(self._counts, (~of_labels, of_labels), strict=True):
+            times = np.bincount(status[some], minlength=len(CellStatus))
+            of_start = int(times[CellStatus.KNOWN])  # corrected: they were known before
+            counts[CellStatus.HOLE] -= int(some.sum()) - of_start
+            for each in (CellStatus.HOLE, CellStatus.ASKED, CellStatus.TOLD, CellStatus.REFUSED):
+                counts[each] += int(times[each])

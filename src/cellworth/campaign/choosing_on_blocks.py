@@ -27,9 +27,11 @@ class ChooserOnBlocks:
         self._list: tuple[Prices, BlockPrices] | None = None
 
     def can_buy(self, limits: Limits, time: datetime) -> bool:
-        """Return whether a cell is left, and the money buys the cheapest there could be."""
-        state = self._log.state
-        left = state.count(CellStatus.HOLE) + sum(1 for _ in state.open.expired(time))
+        """Return whether a cell or label is left, and the money buys the cheapest there could be."""
+        state, labels = self._log.state, self._prices().base.labels
+        left = state.count(CellStatus.HOLE) + (state.count(CellStatus.HOLE, labels=True) if labels else 0)
+        p = state.index.features
+        left += sum(1 for _, column in state.open.expired(time) if column < p or labels)
         if limits.count == 0 or not left:
             return False
         return limits.budget is None or self._prices().least <= limits.budget
@@ -39,11 +41,12 @@ class ChooserOnBlocks:
     ) -> ChosenCells | None:
         """Return what to ask for by the scores of a round; None if nothing can be bought."""
         state, prices = self._log.state, self._prices()
-        gone, learned = self._gone(time)
+        gone, learned, lost = self._gone(time)
         choice = newest.adviser.choose(
             prices,
             gone=gone,
             learned=learned,
+            refused_labels=lost,
             budget=limits.budget,
             count=limits.count,
             asks_before=state.asks_by_round[newest.round],
@@ -61,8 +64,11 @@ class ChooserOnBlocks:
             terms_of(self._in_force.prices, choice.offer.prices, selection, choice.offer.before),
         )
 
-    def _gone(self, time: datetime) -> tuple[IntArray, IntArray]:
-        """Return the holes that cannot be bought, and the cells that were told, (k, 2) each."""
+    def _gone(self, time: datetime) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the holes that cannot be bought, and the cells that were told, (k, 2) each.
+
+        And the rows (k,) whose label was refused.
+        """
         state = self._log.state
         assert isinstance(state.cells, CellsOnBlocks)
         rows, columns, status, _ = state.cells.changed()
@@ -71,7 +77,8 @@ class ChooserOnBlocks:
         expired = set(state.open.expired(time))
         if expired:
             gone = gone[np.array([(i, j) not in expired for i, j in gone.tolist()], dtype=bool)]
-        return gone.reshape(-1, 2), cells[status == CellStatus.TOLD]
+        lost = rows[(columns == state.index.features) & (status == CellStatus.REFUSED)].astype(np.intp)
+        return gone.reshape(-1, 2), cells[status == CellStatus.TOLD], lost
 
     def _prices(self) -> BlockPrices:
         prices = self._in_force.prices

@@ -110,13 +110,14 @@ def still_costs(state: State, prices: Prices, limit: float) -> float:
     """Return the cost of all cells that can still be bought, capped at ``limit``; O(n p)."""
     price_list = prices.on(state.table())
     width = price_list.own.shape[1]
-    wanted = state.has(*MAY_COME)[:, :width]
-    if float(price_list.own[wanted].sum()) * state.row_weight >= limit:
+    wanted, known = state.has(*MAY_COME)[:, :width], ~np.isnan(state.values[:, :width])
+    if state.stands_for is not None:
+        return min(limit, state.stands_for.cost(price_list, wanted, known))
+    if float(price_list.own[wanted].sum()) >= limit:
         return limit
     if not wanted.any():
         return 0.0
-    cost = price_list.cost(np.argwhere(wanted), ~np.isnan(state.values[:, :width]))
-    return min(limit, cost * state.row_weight)
+    return min(limit, price_list.cost(np.argwhere(wanted), known))
 
 
 def row_records(state: State, time: datetime, places: Iterable[int]) -> list[RowRecord]:

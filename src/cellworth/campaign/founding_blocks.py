@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from cellworth.blocks.block_table import BlockTable, on_threads
+from cellworth.blocks.block_table import BlockTable
 from cellworth.blocks.cell_rules import CellRules
 from cellworth.blocks.file_content import TableContent
 from cellworth.blocks.open_table import stored_table
 from cellworth.blocks.row_sample import RowSample
+from cellworth.blocks.thread_engine import on_threads
 from cellworth.campaign.cell_index import CellIndex
 from cellworth.campaign.cell_values import CellValues
 from cellworth.campaign.cells_on_blocks import CellsOnBlocks, RowsOnBlocks
@@ -182,6 +183,16 @@ class FoundingBlocks:
         return int(sum(self.about["known"]))
 
     @property
+    def n_labelled(self) -> int:
+        """How many of its rows have a label."""
+        return int(self.about["labelled"])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns, without the target."""
+        return self.n_rows, len(self.columns)
+
+    @property
     def columns(self) -> tuple[Column, ...]:
         """Its columns."""
         return self.sample.columns
@@ -263,7 +274,7 @@ class FoundingBlocks:
         return BlockTable(stored, rules, engine, known, about["labelled"], tuple(about["fineness"]))
 
     def index(self) -> CellIndex:
-        """Return its rows and columns by name; labels are not among them."""
+        """Return its rows and columns by name."""
         return CellIndex(self, RowsOnBlocks(self))
 
     def cells(self, index: CellIndex) -> CellValues:

@@ -136,7 +136,8 @@ def only_name(store: Store) -> str:
     if not names:
         begin = by_door(python="Campaign.create", command_line="cellworth init", rest="cellworth init")
         raise DataError(f"the store has no campaigns. Start one with {begin}.")
-    raise DataError(f"the store has several campaigns; choose one by name: {listing(names, most=10)}.")
+    how = by_door(python="by name", command_line="with --name", pages="by name", rest="by name")
+    raise DataError(f"the store has several campaigns; choose one {how}: {listing(names, most=10)}.")
 
 
 def check_budget(budget: float, currency: str | None) -> float:

@@ -24,6 +24,7 @@ from cellworth.campaign.founding_table import AnyFounding, as_founding, in_memor
 from cellworth.campaign.leases import Hold, Leases
 from cellworth.campaign.spending import Due, Spending, Terms, terms_map
 from cellworth.errors import DataError
+from cellworth.prices.sampled_cost import CellsLeft
 
 
 class State:
@@ -60,8 +61,8 @@ class State:
     stage : {"open", "closed", "archived"}
     table_path : str or None
         Where the founding table is now, if it was moved.
-    row_weight : float
-        How many rows of the campaign each row stands for: 1, or more in the state of a sample of its rows.
+    stands_for : CellsLeft or None
+        The cells of all rows, in the state of a sample of them; None if these are all rows.
     """
 
     def __init__(self, original: AnyFounding) -> None:
@@ -81,7 +82,7 @@ class State:
         self.price_changes: list[tuple[int, PricesChanged]] = []
         self.stage: Stage = "open"
         self.table_path: str | None = None
-        self.row_weight = 1.0
+        self.stands_for: CellsLeft | None = None
 
     @property
     def values(self) -> Float64Array:

@@ -19,6 +19,7 @@ from cellworth.prices.currency import check_currency, currency_of, without_curre
 from cellworth.prices.group import Group
 from cellworth.prices.money import is_exact
 from cellworth.prices.rules import ByColumn, PriceRule, check_price, check_visit
+from cellworth.setting_names import by_door, setting
 from cellworth.table.csv_format import write_lines
 from cellworth.table.files import File, check_csv_name, check_readable
 from cellworth.table.parse_values import cannot_be_stored, is_comma_number, parse_booleans, parse_numbers
@@ -52,7 +53,12 @@ class _PriceLine:
         numbers = parse_numbers([text])
         if numbers is None:
             got = shorten(text) if text else "a blank"
-            remedy = "Write a point, not a comma." if is_comma_number(text) else "Write the digits alone."
+            remedy = "Write the digits alone."
+            if is_comma_number(text):
+                also = by_door(
+                    python="", command_line=f", or add {setting('decimal', ',')}", pages="", rest=""
+                )
+                remedy = f"Write a point, not a comma{also}."
             raise DataError(
                 f"{where} must be a number such as 7.27; got {got}. {remedy if text else 'Fill it in.'}"
             )

@@ -37,6 +37,8 @@ from cellworth.setting_names import named
 from cellworth.table import Table
 from cellworth.table.files import AnyFile, FileBytes, file_of
 
+AnyShape = Any
+"""A `Table`, or what has its ``target`` and its ``shape``, as a table in row blocks."""
 AnyPrices = Any
 """`Prices`, a number, a mapping of column names or of (row id, column name) to prices, or a path."""
 
@@ -201,7 +203,7 @@ class Prices:
             f"{{'age': 1.0}}, the path of a price list, or Prices; got {shorten(prices)}."
         )
 
-    def sells_labels(self, table: Table) -> bool:
+    def sells_labels(self, table: AnyShape) -> bool:
         """Return whether labels of the table have a price."""
         if table.target is None:
             return False

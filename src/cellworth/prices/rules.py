@@ -56,7 +56,7 @@ class ByColumn:
         """The columns priced by name."""
         return self.prices.keys()
 
-    def prices_labels(self, table: Table) -> bool:
+    def prices_labels(self, table: Any) -> bool:
         """Return whether the target is priced by name; a default alone does not put labels up for sale."""
         return table.target is not None and table.target.name in self.named_columns
 
@@ -117,7 +117,7 @@ class ByCell:
         """The columns priced by name."""
         return {*self.default.named_columns, *(column for _, column in self.prices)}
 
-    def prices_labels(self, table: Table) -> bool:
+    def prices_labels(self, table: Any) -> bool:
         """Return whether the target is priced by name; a default alone does not put labels up for sale."""
         return table.target is not None and table.target.name in self.named_columns
 
@@ -173,7 +173,7 @@ class ByMatrix:
         """The columns priced by name: none, since a matrix has no names."""
         return ()
 
-    def prices_labels(self, table: Table) -> bool:
+    def prices_labels(self, table: Any) -> bool:
         """Return whether the matrix has one more column than the table, for its target."""
         return self.prices.shape[1] == table.shape[1] + 1
 
@@ -226,7 +226,7 @@ class ByFunction:
     labels: bool = False
     by: ClassVar[str] = "function"
 
-    def prices_labels(self, table: Table) -> bool:
+    def prices_labels(self, table: Any) -> bool:
         """Return whether the function is to be asked for the prices of labels."""
         return self.labels
 
@@ -379,4 +379,6 @@ def _remedy(amount: float | None) -> str:
 
 def price_of_the_rest() -> str:
     """Name the price of columns that are not named."""
-    return by_door(python="default=", command_line='a line for the column "(other columns)"')
+    return by_door(
+        python="Prices.per_column({...}, default=1.0)", command_line='a line for the column "(other columns)"'
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -17,8 +17,24 @@ from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.errors import ParameterError
 from cellworth.score.scorer import Scorer
 
-PartPrices = Callable[[Part], Float64Array]
-"""What each cell (m, d) of some rows costs."""
+
+class PartPrices(Protocol):
+    """What the cells of some rows cost alone, and their labels if they can be bought."""
+
+    @property
+    def sells_labels(self) -> bool:
+        """Whether labels can be bought."""
+
+    def __call__(self, part: Part) -> Float64Array:
+        """Return what each cell (m, d) costs; see ``Round.prices``."""
+
+    def of_labels(self, part: Part) -> Float64Array:
+        """Return what each label (m,) costs, if labels can be bought; see ``Round.label_prices``."""
+
+
+def sells_labels(prices: PartPrices | None) -> bool:
+    """Return whether labels can be bought."""
+    return prices is not None and prices.sells_labels
 
 
 @dataclass(frozen=True)
@@ -32,11 +48,13 @@ class BlockScores:
     function : callable
         ``function(filled, *of_block, *shared)`` returns the scores (m, d) of the rows of a `FilledPart`:
         finite, nonnegative, 0 where observed. It must be a module-level function, so that it can be sent
-        to workers.
+        to workers. If labels can be bought, they may be (m, d + 1); see `Scorer.score`.
     others : tuple of Blocks
         What it needs for each block besides its rows.
     shared : tuple
         What it needs for the whole table; small.
+    labels : {"none", "some", "only"}
+        Whether labels have scores, the last column of d + 1, and cells none but 0.
 
     Examples
     --------
@@ -56,6 +74,7 @@ class BlockScores:
     function: Callable[..., Float64Array]
     others: tuple[Blocks, ...] = ()
     shared: tuple[Any, ...] = ()
+    labels: Literal["none", "some", "only"] = "none"
 
     def reduce(
         self, then: Callable[..., Any], merge: Callable[[Any, Any], Any], shared: tuple[Any, ...] = ()
@@ -65,7 +84,7 @@ class BlockScores:
         return self.completed.reduce(do, merge, *self.others, shared=(*self.shared, *shared))
 
     def gather(self) -> Float64Array:
-        """Return all scores (n, d), which must fit in memory."""
+        """Return all scores (n, d), or (n, d + 1) with labels, which must fit in memory."""
         return np.concatenate(self.reduce(_alone, join))
 
 
@@ -85,8 +104,9 @@ class BlockScorer(Scorer, Protocol):
         completed : CompletedBlocks
         rng : Generator
             This round's generator. `numbers_from` gives each block its numbers.
-        prices : callable, optional
-            Given a `Part`, returns what each of its cells (m, d) costs; see ``Round.prices``.
+        prices : PartPrices, optional
+            Given a `Part`, returns what each of its cells (m, d) costs; and says what labels do, if they can
+            be bought.
         """
         ...
 

@@ -72,6 +72,18 @@ def joint_gains(
     return gains
 
 
+def with_completion(
+    gains: Float64Array, through: Float64Array, unlabelled: BoolArray, holes: BoolArray
+) -> Float64Array:
+    """Return gains (n, d + 1) of cells and labels with what cells add ``through`` (d,) the completion.
+
+    It is added to the gains of cells in labelled rows, and is the least of the others; 0 in known cells.
+    """
+    cells = gains[:, :-1]
+    cells = np.where(unlabelled[:, np.newaxis], np.maximum(cells, through), cells + through) * holes
+    return np.column_stack([cells, gains[:, -1]])
+
+
 def completion_gains(
     explained: Float64Array, holes: BoolArray, noise: float, unlabelled: BoolArray
 ) -> Float64Array:

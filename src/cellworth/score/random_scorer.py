@@ -10,7 +10,8 @@ import numpy as np
 from cellworth.arrays import Float64Array
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
-from cellworth.score.block_scores import BlockScores, PartPrices, numbers_from, skip
+from cellworth.complete.labels import unlabelled_rows
+from cellworth.score.block_scores import BlockScores, PartPrices, numbers_from, sells_labels, skip
 from cellworth.score.scorer import Memoryless, Round
 
 
@@ -50,18 +51,22 @@ class Random(Memoryless):
         self, completed: CompletedBlocks, rng: np.random.Generator, prices: PartPrices | None = None
     ) -> BlockScores:
         """Draw the same scores for a table of row blocks; each block jumps to its place in the stream."""
-        rows, d = completed.summary.rows, completed.shape[1]
+        rows, d, sells = completed.summary.rows, completed.shape[1], sells_labels(prices)
         starts = np.cumsum([0, *rows[:-1]]).tolist()
         known = [int(counts.sum()) for counts in completed.summary.known]
         counts = [n * d - k for n, k in zip(rows, known, strict=True)]
+        if sells:
+            lacking = zip(rows, completed.summary.labelled, strict=True)
+            counts = [count + n - k for count, (n, k) in zip(counts, lacking, strict=True)]
         before = np.cumsum([0, *counts[:-1]]).tolist()
         here = deepcopy(rng)
         skip(rng, sum(counts))
-        return BlockScores(completed, _draw, shared=(here, dict(zip(starts, before, strict=True))))
+        shared = here, dict(zip(starts, before, strict=True)), sells
+        return BlockScores(completed, _draw, shared=shared, labels="some" if sells else "none")
 
 
-def _draw(filled: FilledPart, rng: np.random.Generator, before: dict[int, int]) -> Float64Array:
-    scores = np.zeros(filled.holes.shape)
-    drawn = numbers_from(rng, before[filled.part.start], int(filled.holes.sum()))
-    scores[filled.holes] = 1.0 - drawn
+def _draw(filled: FilledPart, rng: np.random.Generator, before: dict[int, int], sells: bool) -> Float64Array:
+    holes = np.column_stack([filled.holes, unlabelled_rows(filled.part)]) if sells else filled.holes
+    scores = np.zeros(holes.shape)
+    scores[holes] = 1.0 - numbers_from(rng, before[filled.part.start], int(holes.sum()))
     return scores

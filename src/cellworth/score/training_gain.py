@@ -13,17 +13,17 @@ from cellworth.blocks.row_source import Part
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks, RowsAt
 from cellworth.complete.inputs import check_number
-from cellworth.complete.labels import is_missing, label_code
-from cellworth.complete.linear_model import variance_reduction
-from cellworth.complete.scaling import Scaling
+from cellworth.complete.labels import unlabelled_rows
 from cellworth.errors import ParameterError
-from cellworth.model import Candidate, FittedModel, fit_candidate
+from cellworth.model import Candidate, FittedModel
 from cellworth.score.block_scores import (
     BlockScores,
     PartPrices,
     check_variance,
     column_variances,
+    sells_labels,
 )
+from cellworth.score.column_effects import effects_beyond_chance, fit_with_chance
 from cellworth.score.effective_rows import (
     completion_gains,
     completion_rate,
@@ -31,16 +31,15 @@ from cellworth.score.effective_rows import (
     joint_gains,
     label_gains,
     shared_gains,
+    with_completion,
 )
+from cellworth.score.label_information import LabelInformation, TableProducts, reduction_sums
 from cellworth.score.posterior_scores import PosteriorVariance, posterior_variances
 from cellworth.score.scorer import Memoryless, Round
+from cellworth.score.training_rows import GatheredRows, LabelledRows, labels_to_learn, training_sample
 
-TRAINING_ROWS = 4_000
-"""The most rows the model is trained on; a sample of longer tables is used."""
 EFFECT_ROWS = 400
 """The most rows whose predictions show what a column does."""
-PREDICTED_AT_ONCE = 10_000
-"""About how many rows the model predicts in one call: a forest's calls are slow, and rows take memory."""
 
 
 @dataclass(eq=False)
@@ -70,7 +69,7 @@ class TrainingGain(Memoryless):
     Where labels can be bought, effects are therefore scaled to sum up to the variance of the labels less s,
     which is what a complete row explains. Rows differ
     in what their label tells: all that is gained with a label is multiplied by 2 v / (1 + v), where v is the
-    reduction of the variance of a linear model's predictions (see `variance_reduction`), relative to the mean
+    reduction of the variance of a linear model's predictions (see `LabelInformation`), relative to the mean
     over the rows without a label.
 
     A cell of a row that is and stays without a label pays through the completion alone: with :math:`c_j`
@@ -79,11 +78,11 @@ class TrainingGain(Memoryless):
     is what this adds to the labelled rows that lack column j. If labels can be bought, it is added to the
     scores of the cells of labelled rows, and is the least score of the others.
 
-    What a cell explains is estimated by column, where the evidence of many rows is pooled. With two draws of
-    the posterior, A and B, the total effect of column j (Jansen) is half the mean square of
-    :math:`f(A) - f(A_j)`, where :math:`A_j` is A with column j taken from B. Divided by the mean share
-    :math:`\rho_{ij}` of the column's variance that is unexplained, it is the effect :math:`w_j` of a cell of
-    which nothing is known. A cell explains :math:`w_j\,\rho_{ij}`, and :math:`u_i` is their sum.
+    What a cell explains is estimated by column, where the evidence of many rows is pooled: the effect
+    :math:`w_j` of a cell of which nothing is known is how far draws of column j move the predictions, less
+    what chance would show (see `cellworth.score.column_effects`). With the share :math:`\rho_{ij}` of the
+    column's variance that is unexplained in row i, a cell explains :math:`w_j\,\rho_{ij}`, and :math:`u_i` is
+    their sum.
 
     Parameters
     ----------
@@ -101,14 +100,9 @@ class TrainingGain(Memoryless):
     -----
     Scores are numbers of rows. If the model cannot learn (no labels, or only one class), they are the shares
     of variance of `PosteriorVariance`. Needs a completer with ``variance_`` and ``sample``, such as
-    `GaussianCompleter`. Time: a fit of the model to at most `TRAINING_ROWS` rows, its predictions for d times
-    `EFFECT_ROWS` rows, and O(n d) for each slope of the curves, of which rows rarely have more than a few.
-    Keeps no state between rounds.
-
-    References
-    ----------
-    M. J. W. Jansen, "Analysis of variance designs for model output", Computer Physics Communications 117
-    (1999).
+    `GaussianCompleter`. Time: two fits of the model to at most `TRAINING_ROWS` rows, their predictions for d
+    times `EFFECT_ROWS` rows, and O(n d) for each slope of the curves, of which rows rarely have more than a
+    few. Keeps no state between rounds.
 
     Examples
     --------
@@ -154,13 +148,13 @@ class TrainingGain(Memoryless):
             return np.column_stack([0 * unexplained, this_round.unlabelled]) if sells else unexplained
         n_labelled = int((~np.isnan(labels)).sum())
         trained, seed, judged = self._rows(this_round.rng, n_labelled, len(labels))
-        model, noise = self._fit(this_round, labels, trained, seed)
+        models, noise = self._fit(this_round, labels, trained, seed)
         draws = _draws(this_round, judged)
-        effects = self._effects_of(model, draws, this_round.holes[judged], unexplained[judged])
+        effects = self._effects(models, draws, this_round.holes[judged], unexplained[judged])
         explained = unexplained * effects * this_round.holes
         unlabelled, prices = this_round.unlabelled, this_round.label_prices
         if self.buys == "labels" and sells:
-            return label_gains(explained, noise, unlabelled) * _leverages(this_round)[:, np.newaxis]
+            return label_gains(explained, noise, unlabelled) * _leverages(this_round)
         if prices is None or not sells:
             through = completion_gains(explained, this_round.holes, noise, unlabelled)
             gains = shared_gains(explained, noise, this_round.prices)
@@ -169,53 +163,58 @@ class TrainingGain(Memoryless):
         explained = explained * self._label_scale(effects, noise)
         through = completion_gains(explained, this_round.holes, noise, unlabelled)
         gains = joint_gains(explained, noise, unlabelled, this_round.prices, prices)
-        gains *= _leverages(this_round)[:, np.newaxis]
-        gains[~unlabelled, :-1] += through
-        gains[unlabelled, :-1] = np.maximum(gains[unlabelled, :-1], through)
-        gains[:, :-1] *= this_round.holes
-        return gains
+        return with_completion(gains * _leverages(this_round), through, unlabelled, this_round.holes)
 
     def score_blocks(
         self, completed: CompletedBlocks, rng: np.random.Generator, prices: PartPrices | None = None
     ) -> BlockScores:
-        """Do the same for a table of row blocks whose labels cannot be bought.
+        """Do the same for a table of row blocks.
 
         The model and the effects are learned from rows that are gathered in one pass. Where labels are
-        missing, another finds what a better completion adds.
+        missing, another finds what a better completion adds; where they can be bought, two more what each
+        would tell.
         """
         check_variance(completed)
-        labels, units = completed.summary.labels, column_variances(completed)
-        if labels is None or (labels.classes is not None and len(labels.classes) < 2):
+        code, units = labels_to_learn(completed), column_variances(completed)
+        sells = sells_labels(prices) and self.buys != "cells"
+        if code is None:
+            if sells:
+                return BlockScores(completed, _labels_first, labels="only")
             return PosteriorVariance().score_blocks(completed, rng)
-        kind: Any = getattr(completed.completer, "target", "auto")
-        code = label_code(labels, "squared", kind, f"the target {completed.source.target!r}")
-        n, before = completed.shape[0], np.cumsum([0, *completed.summary.labelled])
-        ranks, seed, judged = self._rows(rng, int(before[-1]), n)
-        labelled_rows = _LabelledRows(ranks, _starts(completed, before))
-        (trained, judged), some = completed.rows_where(labelled_rows, RowsAt(judged))
+        n, n_labelled = completed.shape[0], sum(completed.summary.labelled)
+        ranks, seed, judged = self._rows(rng, n_labelled, n)
+        (trained, judged), some = completed.rows_where(LabelledRows.of(completed, ranks), RowsAt(judged))
         numbers = np.union1d(trained, judged)
-        learned = _Learned(some, np.searchsorted(numbers, trained))
-        y = np.asarray(code.numbers(learned.part.y, len(trained)), dtype=np.float64)
-        is_number = code.classes is None
-        model = fit_candidate(self.model, learned, learned.part.X, y, is_number=is_number, seed=seed)
+        learned = GatheredRows(some, np.searchsorted(numbers, trained))
+        y, is_number = learned.labels(code), code.classes is None
+        models = fit_with_chance(self.model, learned, learned.part.X, y, is_number=is_number, seed=seed)
         noise = self._noise_of(y, is_number=is_number)
         at = np.searchsorted(numbers, judged)
         shown, holes = some.part.some(at), some.holes[at]
         draws = _drawn_part(completed.completer, shown, rng)
         assert some.variance is not None
-        effects = self._effects_of(model, draws, holes, some.variance[at] * holes / units)
+        effects = self._effects(models, draws, holes, some.variance[at] * holes / units)
+        rate = completion_rate(completed.summary.counts)
+        if sells and self.buys == "labels":
+            told = units, effects, noise, LabelInformation.of_blocks(completed)
+            return BlockScores(completed, _label_gains_of_block, shared=told, labels="only")
+        if sells:
+            effects = effects * self._label_scale(effects, noise)
+            products = TableProducts.of_blocks(completed)
+            shared: tuple[Any, ...] = units, effects, noise, products
+            summed, *found = completed.reduce(_joint_sums, add, shared=shared)
+            information = LabelInformation.of_sums(products, *found)
+            shared = units, effects, noise, rate * summed, prices, information
+            return BlockScores(completed, _joint_gains_of_block, shared=shared, labels="some")
         through = None
-        if before[-1] < n:
-            known = completed.summary.counts
+        if n_labelled < n:
             summed = completed.reduce(_completion_sums, add, shared=(units, effects, noise))[0]
-            through = completion_rate(known) * summed
+            through = rate * summed
         return BlockScores(completed, _gains_of_block, shared=(units, effects, noise, through, prices))
 
     def _rows(self, rng: np.random.Generator, n_labelled: int, n: int) -> tuple[IntArray, int, IntArray]:
         """Return which labelled rows to train on, counted among them, a seed, and the rows to judge on."""
-        trained, judged = np.arange(n_labelled), np.arange(n)
-        if n_labelled > TRAINING_ROWS:
-            trained = np.sort(rng.choice(n_labelled, TRAINING_ROWS, replace=False))
+        trained, judged = training_sample(rng, n_labelled), np.arange(n)
         seed = int(rng.integers(2**31))
         if n > EFFECT_ROWS:
             judged = np.sort(rng.choice(n, EFFECT_ROWS, replace=False))
@@ -234,58 +233,35 @@ class TrainingGain(Memoryless):
 
     def _fit(
         self, this_round: Round, labels: Float64Array, trained: IntArray, seed: int
-    ) -> tuple[FittedModel, float]:
-        """Return the model trained on some of the labelled rows, and the noise of a label."""
+    ) -> tuple[tuple[FittedModel, FittedModel], float]:
+        """Return what `fit_with_chance` makes of some of the labelled rows, and the noise of a label."""
         rows = np.flatnonzero(~np.isnan(labels))[trained]
         used = np.full(len(labels), np.nan)
         used[rows] = labels[rows]
         is_number = this_round.target == "number"
-        model = fit_candidate(
+        models = fit_with_chance(
             self.model, this_round.completer, this_round.X, used, is_number=is_number, seed=seed
         )
-        return model, self._noise_of(labels[rows], is_number=is_number)
+        return models, self._noise_of(labels[rows], is_number=is_number)
 
-    def _effects_of(
-        self, model: FittedModel, draws: Float64Array, holes: BoolArray, unexplained: Float64Array
+    def _effects(
+        self,
+        models: tuple[FittedModel, FittedModel],
+        draws: Float64Array,
+        holes: BoolArray,
+        unexplained: Float64Array,
     ) -> Float64Array:
-        """Return the effect (d,) of a cell in each column of which nothing is known.
-
-        ``draws`` (2, m, d) are those of the rows to judge on, ``holes`` and ``unexplained`` (m, d) theirs.
-        """
-        (m, d), (first, second) = holes.shape, draws
-        of_first = model.predict_complete(first)
-        effects = np.zeros(d)
-        columns = np.flatnonzero(holes.any(axis=0))
-        if not len(columns):
-            return np.ones(d)
-        for some in np.array_split(columns, max(1, len(columns) * m // PREDICTED_AT_ONCE)):
-            of, open_rows = np.nonzero(holes[:, some].T)
-            changed = first[open_rows]
-            changed[np.arange(len(of)), some[of]] = second[open_rows, some[of]]
-            moved = model.predict_complete(changed) - of_first[open_rows]
-            squares = (moved**2).reshape(len(of), -1).sum(axis=1)
-            unknown = unexplained[open_rows, some[of]]
-            sums = [np.bincount(of, each, minlength=len(some)) for each in (squares, unknown)]
-            effects[some] = sums[0] / 2 / np.maximum(sums[1], 1e-12)
+        """Return the effect (d,) of a cell in each column; the parameters are `effects_beyond_chance`'s."""
+        effects = effects_beyond_chance(models, draws, holes, unexplained)
         if not effects.any():
-            return np.ones(d)
+            return np.ones_like(effects)
         return (1 - self.doubt) * effects + self.doubt * effects.mean()
 
 
 def _leverages(this_round: Round) -> Float64Array:
-    """Return what the label of each row (n,) tells, 0 to 2; 1 if it has one.
-
-    With v the reduction of the variance of a linear model's predictions, relative to its mean over the rows
-    without a label, it is 2 v / (1 + v): an outlier tells most about itself.
-    """
-    unlabelled = this_round.unlabelled
-    scaling = Scaling.of(this_round.completed, "standard")
-    X = np.column_stack([(this_round.completed - scaling.offset) / scaling.width, np.ones(len(unlabelled))])
-    found = variance_reduction(X, X, ~unlabelled)
-    mean = float(found[unlabelled].mean()) if unlabelled.any() else 0.0
-    if mean == 0:
-        return np.ones(len(found))
-    return np.where(unlabelled, 2 * found / (mean + found), 1.0)
+    """Return what the label of each row tells, (n, 1)."""
+    completed, unlabelled = this_round.completed, this_round.unlabelled
+    return LabelInformation.of(completed, unlabelled).leverages(completed, unlabelled)[:, np.newaxis]
 
 
 def _draws(this_round: Round, rows: IntArray) -> Float64Array:
@@ -296,14 +272,6 @@ def _draws(this_round: Round, rows: IntArray) -> Float64Array:
     if not hasattr(completer, "sample"):
         raise ParameterError(_no_draws(completer))
     return np.asarray(completer.sample(2, this_round.rng), dtype=np.float64)[:, rows]
-
-
-class _Learned:
-    """The rows that a model is trained on, as the completer that has completed them."""
-
-    def __init__(self, filled: FilledPart, rows: IntArray) -> None:
-        self.part = filled.part.some(rows)
-        self.completed_ = np.asarray(filled.completed[rows], dtype=np.float64)
 
 
 def _drawn_part(completer: Any, part: Part, rng: np.random.Generator) -> Float64Array:
@@ -320,27 +288,6 @@ def _no_draws(completer: Any) -> str:
     )
 
 
-def _starts(completed: CompletedBlocks, before: IntArray) -> dict[int, int]:
-    """Return how many labelled rows come before each block, by the number of its first row."""
-    starts = np.cumsum([0, *completed.summary.rows])[:-1]
-    return dict(zip(starts.tolist(), before[:-1].tolist(), strict=True))
-
-
-@dataclass(frozen=True)
-class _LabelledRows:
-    """Finds rows by their numbers among the labelled rows of the table, in increasing order."""
-
-    wanted: IntArray
-    before: dict[int, int]
-
-    def __call__(self, part: Part) -> IntArray:
-        first = self.before[part.start]
-        labelled = np.flatnonzero(~_unlabelled(part))
-        return labelled[
-            self.wanted[slice(*np.searchsorted(self.wanted, [first, first + len(labelled)]))] - first
-        ]
-
-
 def _explained(filled: FilledPart, units: Float64Array, effects: Float64Array) -> Float64Array:
     assert filled.variance is not None
     return filled.variance.astype(np.float64) * filled.holes / units * effects
@@ -349,8 +296,14 @@ def _explained(filled: FilledPart, units: Float64Array, effects: Float64Array) -
 def _completion_sums(
     filled: FilledPart, units: Float64Array, effects: Float64Array, noise: float
 ) -> tuple[Float64Array]:
-    unlabelled = _unlabelled(filled.part)
+    unlabelled = unlabelled_rows(filled.part)
     return (completion_sum(_explained(filled, units, effects), noise, unlabelled),)
+
+
+def _joint_sums(
+    filled: FilledPart, units: Float64Array, effects: Float64Array, noise: float, products: TableProducts
+) -> tuple[Float64Array, int, float]:
+    return (*_completion_sums(filled, units, effects, noise), *reduction_sums(filled, products))
 
 
 def _gains_of_block(
@@ -364,10 +317,38 @@ def _gains_of_block(
     explained = _explained(filled, units, effects)
     gains = shared_gains(explained, noise, None if prices is None else prices(filled.part))
     if through is not None:
-        gains[_unlabelled(filled.part)] = through
+        gains[unlabelled_rows(filled.part)] = through
     return gains * filled.holes
 
 
-def _unlabelled(part: Part) -> BoolArray:
-    assert part.y is not None, "a table without labels is scored by its variances"
-    return np.asarray(is_missing(part.y))
+def _joint_gains_of_block(
+    filled: FilledPart,
+    units: Float64Array,
+    effects: Float64Array,
+    noise: float,
+    through: Float64Array,
+    prices: PartPrices,
+    information: LabelInformation,
+) -> Float64Array:
+    explained, part = _explained(filled, units, effects), filled.part
+    unlabelled = unlabelled_rows(part)
+    gains = joint_gains(explained, noise, unlabelled, prices(part), prices.of_labels(part))
+    gains *= information.leverages(filled.completed, unlabelled)[:, np.newaxis]
+    return with_completion(gains, through, unlabelled, filled.holes)
+
+
+def _label_gains_of_block(
+    filled: FilledPart,
+    units: Float64Array,
+    effects: Float64Array,
+    noise: float,
+    information: LabelInformation,
+) -> Float64Array:
+    unlabelled = unlabelled_rows(filled.part)
+    gains = label_gains(_explained(filled, units, effects), noise, unlabelled)
+    gains *= information.leverages(filled.completed, unlabelled)[:, np.newaxis]
+    return gains
+
+
+def _labels_first(filled: FilledPart) -> Float64Array:
+    return np.column_stack([np.zeros(filled.holes.shape), unlabelled_rows(filled.part)])

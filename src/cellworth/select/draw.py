@@ -11,14 +11,13 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.errors import ParameterError
 from cellworth.select.bundles import Bundles, buy_bundles
 from cellworth.select.greedy import GreedyPurchase
+from cellworth.select.labels_and_cells import LabelsAndCells
 from cellworth.select.row_spread import Spread
 from cellworth.select.selector import Offer, OfferTotals, Selection, as_number, check_limits
 from cellworth.select.shortlist import TableNumbers
 
 ENOUGH_CELLS = 0.015
 """Rows are finished if as many of them as columns that count make up at most this share of the table."""
-TIER = 1e6
-"""Added to the key of what comes before all drawn cells; the logarithm of any ratio is far below it."""
 
 
 class Draw:
@@ -140,7 +139,7 @@ class Draw:
         """Draw at most ``count`` cells that cost at most ``budget``."""
         greedy, key, worthless = self._keys(self._drawn(offer, rng), budget, count)
         if offer.prices.labels and (offer.available[:, -1] & (offer.scores[:, -1] > 0)).any():
-            return self._with_labels(greedy, key, worthless)
+            return self._with_labels(LabelsAndCells(greedy, key, worthless, per_price=self.per == "price"))
         if self._shares_fees(offer):
             return self._buy_bundles(greedy, key, worthless)
         if self.per == "price":
@@ -171,6 +170,15 @@ class Draw:
         greedy, key, worthless = self._keys(offer, budget, count)
         if not len(key):
             return np.zeros(0, dtype=np.intp)
+        if not offer.prices.labels:
+            return self._in_reach(greedy, key, worthless)
+        # Whether any label is worth something, the other parts of the table may decide.
+        mixed = LabelsAndCells(greedy, key, worthless, per_price=self.per == "price")
+        return np.union1d(self._in_reach(greedy, key, worthless), mixed.rows_in_reach())
+
+    def _in_reach(self, greedy: GreedyPurchase, key: Float64Array, worthless: BoolArray) -> IntArray:
+        """Return the rows that a draw could touch in which no label comes first."""
+        offer = greedy.offer
         if self._shares_fees(offer):
             best = greedy.rows[[int(np.argmax(np.where(worthless, -np.inf, key)))]]  # the unit of worths
             bundles = self._bundles(greedy, key, worthless).rows_in_reach(greedy.budget)
@@ -196,9 +204,7 @@ class Draw:
         return replace(offer, noise=self.noise(offer, TableNumbers(rng, offer.available)))
 
     def _by_row(self, offer: Offer) -> bool:
-        return (
-            finishes_rows(offer.totals, labels=offer.prices.labels) if self.by == "auto" else self.by == "row"
-        )
+        return finishes_rows(offer.totals) if self.by == "auto" else self.by == "row"
 
     def _shares_fees(self, offer: Offer) -> bool:
         return self.per == "price" and not offer.prices.additive
@@ -210,27 +216,19 @@ class Draw:
         assert offer.noise is not None
         greedy = GreedyPurchase(offer, self._spread, *check_limits(budget, count), label_first=True)
         worthless = greedy.scores == 0
-        scores = np.where(worthless, 1.0, greedy.scores)
-        return greedy, self.power * np.log(scores) + offer.noise[offer.available], worthless
+        key = np.log(np.where(worthless, 1.0, greedy.scores))
+        key *= self.power
+        key += offer.noise.ravel()[greedy.places]
+        return greedy, key, worthless
 
-    def _with_labels(self, greedy: GreedyPurchase, key: Float64Array, worthless: BoolArray) -> Selection:
+    def _with_labels(self, mixed: LabelsAndCells) -> Selection:
         """Buy labels, and cells together with them, before or after a draw of the other cells."""
-        offer, width = greedy.offer, greedy.offer.scores.shape[1]
-        waits = greedy.awaiting | (greedy.places % width == width - 1)
-        slopes = np.log(np.where(worthless, 1.0, greedy.scores)) - np.log(greedy.prices)
-        if self.per == "price":
-            key = key - np.log(greedy.prices)
-        others = np.where(waits | worthless, -np.inf, key)
-        order = np.argsort(-others, kind="stable")[: int((~waits & ~worthless).sum())]
-        drawn = order[np.cumsum(greedy.prices[order]) <= greedy.budget]
-        money = float(greedy.prices[drawn].sum())
-        level = np.log(float(greedy.scores[drawn].sum()) / money) if money > 0 else -np.inf
-        key = np.where(waits, slopes + np.where(slopes >= level, TIER, -TIER), key)
+        greedy, key = mixed.greedy, mixed.priority()
 
         def renewed(cells: IntArray, prices: Float64Array, taken: int, last: int) -> Float64Array:
             return key[cells] + np.log(greedy.prices[cells]) - np.log(prices)
 
-        return greedy.run(key, None if offer.prices.additive else renewed, worthless)
+        return greedy.run(key, None if greedy.offer.prices.additive else renewed, mixed.worthless)
 
     def _bundles(self, greedy: GreedyPurchase, key: Float64Array, worthless: BoolArray) -> Bundles:
         """Return the bundles of the drawn worths, exp(key)."""
@@ -256,9 +254,9 @@ class Draw:
         return greedy.run(key - np.log(greedy.prices), renewed, worthless, begin)
 
 
-def finishes_rows(totals: OfferTotals, *, labels: bool = False) -> bool:
-    """Return whether few enough columns count that rows should be finished; labels are the last, if any."""
-    cells = slice(0, -1 if labels else None)
+def finishes_rows(totals: OfferTotals) -> bool:
+    """Return whether few enough columns count that rows should be finished; labels do not count."""
+    cells = slice(0, None if totals.beside_labels is None else -1)
     on_offer, sums = totals.cells[cells], totals.worth[cells]
     means = sums[on_offer > 0] / on_offer[on_offer > 0]
     if not means.any():

@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.cached_property import cached_property
 from cellworth.select.row_spread import Spread
 from cellworth.select.selector import Offer, Selection, check_limits, fits, settle
 from cellworth.select.shortlist import Reach, descending
@@ -182,7 +183,6 @@ class GreedyPurchase:
         self.spread = spread
         self.budget = budget
         self.places = np.flatnonzero(offer.available)
-        self.rows = self.places // max(1, offer.scores.shape[1])
         own = offer.prices.own[offer.available]
         additive = offer.prices.additive
         # For each candidate as the only one:
@@ -193,7 +193,17 @@ class GreedyPurchase:
         self.spent = 0.0
         self._slack = CLOSE * budget if budget < math.inf else 0.0
         self._cheapest = float(own.min(initial=math.inf))
-        self.awaiting = (offer.awaiting & label_first)[offer.available]
+        waits = offer.prices.labels and label_first
+        self.awaiting = offer.awaiting[offer.available] if waits else np.zeros(len(self.places), dtype=bool)
+
+    @cached_property
+    def rows(self) -> IntArray:
+        """The row of each candidate, (N,)."""
+        return self.rows_of(self.places)
+
+    def rows_of(self, places: IntArray) -> IntArray:
+        """Return the rows of some flat cell numbers."""
+        return places // max(1, self.offer.scores.shape[1])
 
     def run(
         self,
@@ -219,8 +229,13 @@ class GreedyPurchase:
             self._fill_rows(_Rows(self, priority, again, tier), begin)
         return settle(self.offer, self.places[self.chosen], self.budget)
 
-    def rows_in_reach(self, priority: Float64Array, tier: BoolArray | None = None) -> IntArray:
+    def rows_in_reach(
+        self, priority: Float64Array, tier: BoolArray | None = None, among: BoolArray | None = None
+    ) -> IntArray:
         """Return the rows, increasing, that `run` with this priority and tier could touch.
+
+        If only candidates ``among`` (N,) are given, the rows that it could touch because of one of them;
+        none of them may await a label.
 
         If a cell is the first to be bought in its row, then every cell of higher priority that costs no more
         alone was affordable when its turn came, since the money left only shrinks. So its row has a purchase,
@@ -231,15 +246,17 @@ class GreedyPurchase:
         if self.offer.prices.additive and not self.spread.active:
             costs, counts = self.prices, np.ones(len(self.prices))
         else:  # a purchase in a row may be due to any of its cells, so each stands for a part of it
-            cells = np.bincount(self.rows, minlength=len(self.offer.scores))[self.rows]
+            counted = self.rows if among is None else self.rows[among]
+            cells = np.maximum(np.bincount(counted, minlength=len(self.offer.scores)), 1)[self.rows]
             cheapest = np.full(len(self.offer.scores), np.inf)
             np.minimum.at(cheapest, self.rows, self.prices)
             costs, counts = cheapest[self.rows] / cells, 1.0 / cells
         reach = Reach(self.prices, costs, counts, self.budget, self.count)
         late = np.zeros(len(priority), dtype=bool) if tier is None else tier
         for stage in (False, True):
-            reach.take(priority, np.flatnonzero(late == stage))
-        return np.unique(self.rows[reach.kept])
+            here = late == stage
+            reach.take(priority, np.flatnonzero(here if among is None else here & among))
+        return np.unique(self.rows_of(self.places[reach.kept]))
 
     @property
     def left(self) -> float:

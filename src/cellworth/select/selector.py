@@ -137,21 +137,34 @@ class OfferTotals:
         Cells on offer in each column.
     worth : (p,) array
         The sum of their scores.
+    beside_labels : (float, float) or None
+        If labels may be on offer, which are the last column then: the worth of the other cells that do not
+        wait for one (see `Offer.awaiting`), and what these cost alone.
     """
 
     rows: int
     cells: IntArray
     worth: Float64Array
+    beside_labels: tuple[float, float] | None = None
 
     @classmethod
     def of(cls, offer: Offer) -> OfferTotals:
         """Return the totals of an offer; O(n p)."""
-        worth = np.where(offer.available, offer.scores, 0.0).sum(axis=0)
-        return cls(len(offer.scores), offer.available.sum(axis=0), worth)
+        worth = np.where(offer.available, offer.scores, 0.0)
+        beside = None
+        if offer.prices.labels:
+            free = offer.available & (offer.scores > 0) & ~offer.awaiting
+            free[:, -1] = False
+            beside = float(offer.scores[free].sum()), float(offer.prices.marginal(offer.before)[free].sum())
+        return cls(len(offer.scores), offer.available.sum(axis=0), worth.sum(axis=0), beside)
 
     def added(self, other: OfferTotals) -> OfferTotals:
         """Return the totals of both parts."""
-        return OfferTotals(self.rows + other.rows, self.cells + other.cells, self.worth + other.worth)
+        beside = None
+        if self.beside_labels is not None and other.beside_labels is not None:
+            (worth, money), (more, cost) = self.beside_labels, other.beside_labels
+            beside = worth + more, money + cost
+        return OfferTotals(self.rows + other.rows, self.cells + other.cells, self.worth + other.worth, beside)
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,9 +39,14 @@ class Reach:
         self.kept = np.zeros(0, dtype=np.intp)
         self._sorted = np.zeros(0)
         self._spent, self._bought = np.zeros(1), np.zeros(1)
+        first = float(prices[0]) if len(prices) else 0.0
+        self._same = first if (prices == first).all() else None  # of all items, as in most wide tables
 
     def affordable(self, items: IntArray) -> BoolArray:
         """Return which items could be bought after all kept ones of no higher price."""
+        if self._same is not None:
+            left = self._spent[-1] <= self.budget and self._bought[-1] < self.count
+            return np.full(len(items), bool(left and self._same <= self.budget))
         before = np.searchsorted(self._sorted, self.prices[items], side="right")
         possible: BoolArray = (self._spent[before] <= self.budget) & (self._bought[before] < self.count)
         return possible & (self.prices[items] <= self.budget)
@@ -101,16 +106,16 @@ def bundles_in_reach(ratios: Float64Array, costs: Float64Array, budget: float) -
     reach = Reach(costs, costs, np.zeros(len(costs)), budget, np.inf)
     reach.budget = max(reach.budget, 0.0)
     reach.take(ratios, np.arange(len(ratios)))
-    first = _first_that_does_not_fit(ratios, costs, budget)
+    first = up_to_the_first_that_does_not_fit(ratios, costs, budget)
     return np.union1d(reach.kept, first).astype(np.intp)
 
 
-def _first_that_does_not_fit(ratios: Float64Array, costs: Float64Array, budget: float) -> IntArray:
-    """Return the rows up to and including the first, by decreasing ratio, at which the money runs out."""
-    order = np.argsort(-ratios, kind="stable")
-    before = np.concatenate([[0.0], np.cumsum(costs[order])[:-1]])
-    rows: IntArray = order[before <= budget * (1 + SLACK)]
-    return rows
+def up_to_the_first_that_does_not_fit(priority: Float64Array, costs: Float64Array, budget: float) -> IntArray:
+    """Return the items up to and including the first, by decreasing priority, at which the money runs out."""
+    order = np.argsort(-priority, kind="stable")
+    before = np.concatenate([[0.0], np.cumsum(costs[order])])[: len(order)]
+    items: IntArray = order[before <= budget * (1 + SLACK)]
+    return items
 
 
 class TableNumbers:

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from cellworth.arrays import IntArray
 from cellworth.blocks.array_source import is_sparse_table
 from cellworth.blocks.block_table import BlockTable
 from cellworth.blocks.open_table import table_of_source
 from cellworth.blocks.row_source import Part, Source, open_blocks
 from cellworth.complete import SparseCompleter
-from cellworth.errors import ParameterError
-from cellworth.messages import shorten
+from cellworth.errors import DataError, ParameterError
+from cellworth.messages import not_there, shorten
 from cellworth.prices import AnyPrices, Prices
 from cellworth.select.selector import check_limits
 from cellworth.strategy.batch import Batch, Purchase
@@ -88,7 +89,7 @@ def advise(
     >>> table = Table.from_arrays(X, y, columns=["useful", "noise", "also noise"])
     >>> batch = advise(table, prices=Prices.same(2.5), budget=25)
     >>> batch.cost, [purchase.column for purchase in batch].count("useful"), len(batch)
-    (25.0, 7, 10)
+    (25.0, 10, 10)
     """
     if check_limits(budget, count)[0] == 0:
         raise ParameterError("a budget of 0 buys nothing; give an amount of money above 0")
@@ -103,7 +104,8 @@ def advise(
     stated = Prices.of(prices)
     on_sale = stated.purchasable(table)
     if not on_sale.holes.any():
-        raise ParameterError(_nothing_to_buy(table))
+        lacks_labels = table.target is not None and bool(np.isnan(table.target.values).any())
+        raise ParameterError(_nothing_to_buy(table, lacks_labels=lacks_labels))
     available = np.array(on_sale.holes)
     for row, column in refused:
         available[table.row_index(row), on_sale.column_index(column)] = False
@@ -132,13 +134,12 @@ def advise(
     )
 
 
-def _nothing_to_buy(table: Table) -> str:
-    target = table.target
-    if target is None or not np.isnan(target.values).any():
+def _nothing_to_buy(table: Table | BlockTable, *, lacks_labels: bool) -> str:
+    if table.target is None or not lacks_labels:
         return "the table has no holes, so there is nothing to buy"
     return (
         "the table has no holes but in its target, and labels have no price, so there is nothing to buy; "
-        f"give the column {shorten(target.name)} a price"
+        f"give the column {shorten(table.target.name)} a price"
     )
 
 
@@ -152,11 +153,13 @@ def _advise_on_blocks(
     seed: int,
 ) -> Batch:
     """Choose the missing cells of a table in row blocks that are worth buying now; see `advise`."""
-    if not table.n_holes:
-        raise ParameterError("the table has no holes, so there is nothing to buy")
-    cells = [(row, table.column_index(column)) for row, column in refused]
-    rows = table.row_numbers([str(row) for row, _ in cells])
-    gone = np.column_stack([rows, [column for _, column in cells]]).astype(np.intp).reshape(-1, 2)
+    sells_labels = stated.sells_labels(table)
+    if not table.n_holes and not (sells_labels and table.n_unlabelled):
+        raise ParameterError(_nothing_to_buy(table, lacks_labels=table.n_unlabelled > 0))
+    names = table.column_names
+    if sells_labels and table.target is not None:
+        names = (*names, table.target.name)
+    gone = _numbered(table, refused, names)
     prices = BlockPrices.of(stated, table)
     if table.is_sparse:
         strategy = _on_sparse(strategy)
@@ -164,12 +167,12 @@ def _advise_on_blocks(
         strategy = strategy.settled(sampled_task(table, prices, seed))
     adviser = BlockAdviser(strategy, table, seed=seed)
     adviser.run(table, stated)
-    choice = adviser.choose(prices, gone=gone, budget=budget, count=count)
+    lost = gone[gone[:, 1] == len(table.columns), 0]
+    choice = adviser.choose(prices, gone=gone, refused_labels=lost, budget=budget, count=count)
     why = adviser.reasons(choice)
     chosen = choice.selection
     ids = table.row_ids(choice.rows[chosen.cells[:, 0]])
     groups = {column: group.name for group in stated.groups for column in group.columns}
-    names = table.column_names
     return Batch(
         (
             Purchase(row, names[j], price, worth, groups.get(names[j]), reason)
@@ -179,6 +182,17 @@ def _advise_on_blocks(
         ),
         strategy.choice,
     )
+
+
+def _numbered(table: BlockTable, cells: Iterable[tuple[str, str]], names: tuple[str, ...]) -> IntArray:
+    """Return the row and column numbers (k, 2) of cells, given the names of the columns on sale."""
+    found = []
+    for row, column in cells:
+        if column not in names:
+            raise DataError(not_there("column", column, names))
+        found.append((row, names.index(column)))
+    rows = table.row_numbers([str(row) for row, _ in found])
+    return np.column_stack([rows, [column for _, column in found]]).astype(np.intp).reshape(-1, 2)
 
 
 def _on_sparse(strategy: Strategy) -> Strategy:
@@ -197,9 +211,10 @@ def sampled_task(table: BlockTable, prices: BlockPrices, seed: int) -> BuyingTas
     """Return what an open strategy is chosen on: every k-th row, `SAMPLE_ROWS` to twice as many."""
     every = max(1, table.n_rows // SAMPLE_ROWS)
     some = table.every(every)
-    X = some.encode(prior=True).X
-    parts = (Part(X[[i]], None, np.array([row]), i * every) for i, row in enumerate(some.row_ids))
+    X, y = some.encode(prior=True).X, some.y
+    labels = [None] * len(X) if y is None else [y[[i]] for i in range(len(X))]
+    parts = (Part(X[[i]], labels[i], np.array([row]), i * every) for i, row in enumerate(some.row_ids))
     own = np.vstack([prices.on(part).own for part in parts])
-    listed = replace(prices.base, own=own)
+    listed = replace(prices.base, own=own).of_cells()
     kind = None if table.target is None else table.target.label_kind
     return BuyingTask(X, some.y, table.layout, kind, listed, seed, in_blocks=True)

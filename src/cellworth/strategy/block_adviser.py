@@ -22,10 +22,11 @@ from cellworth.score.scorer import Memoryless
 from cellworth.strategy.block_batch import BlockOffers, Explored, check_parts
 from cellworth.strategy.block_prices import BlockPrices
 from cellworth.strategy.block_shortlist import BlockChoice, choose_from_blocks
-from cellworth.strategy.choose_batch import batch_generator, warm_completer
+from cellworth.strategy.choose_batch import batch_generator, check_sale, warm_completer
 from cellworth.strategy.registry import Strategy
 
 NO_CELLS: IntArray = np.zeros((0, 2), dtype=np.intp)
+NO_ROWS: IntArray = np.zeros(0, dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +108,7 @@ class BlockAdviser:
 
     def _score(self, table: BlockTable, completed: CompletedBlocks, prices: BlockPrices) -> None:
         number = self.rounds - 1
+        check_sale(self.strategy, self._scorer, sells_labels=prices.base.labels)
         rng = np.random.default_rng([self._seed, number])
         scores = self._scorer.score_blocks(completed, rng, prices.alone)
         found = Explored.of(scores, table, rng)
@@ -128,6 +130,7 @@ class BlockAdviser:
         *,
         gone: IntArray = NO_CELLS,
         learned: IntArray = NO_CELLS,
+        refused_labels: IntArray = NO_ROWS,
         budget: float | None = None,
         count: int | None = None,
         asks_before: int = 0,
@@ -139,7 +142,9 @@ class BlockAdviser:
         prices : BlockPrices
         gone, learned : (k, 2) int arrays
             Row and column numbers, in any order, of holes that cannot be bought, and of cells that have
-            become known since the round.
+            become known since the round. A label is a cell of the column after the last.
+        refused_labels : (k,) int array
+            The numbers of rows whose label cannot be obtained.
         budget, count, asks_before
             See `choose`.
         """
@@ -147,7 +152,12 @@ class BlockAdviser:
         if scored is None:
             raise ParameterError("nothing to choose from; call run(table, prices) in each round")
         offers = BlockOffers(
-            prices, scored.table.unmeasured, _by_row(gone), _by_row(learned), scored.explored
+            prices,
+            scored.table.unmeasured,
+            _by_row(gone),
+            _by_row(learned),
+            scored.explored,
+            np.sort(refused_labels),
         )
         scores = scored.scores
         if prices.needs_ids:

@@ -10,23 +10,22 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.block_table import BlockTable
 from cellworth.blocks.engine_protocol import join
+from cellworth.blocks.row_source import Part
 from cellworth.blocks.writing import FilledPart
+from cellworth.complete.labels import unlabelled_rows
 from cellworth.errors import ParameterError
 from cellworth.score.block_scores import BlockScorer, BlockScores
 from cellworth.score.scorer import Scorer
 from cellworth.select.selector import BlockSelector, Offer, Selector
 from cellworth.strategy.block_prices import BlockPrices
-from cellworth.strategy.choose_batch import AHEAD, FIRST_CELLS
+from cellworth.strategy.choose_batch import AHEAD, FIRST_CELLS, WorthSomething, as_wide_as
+from cellworth.strategy.reasons import WorthOnOffer
 from cellworth.strategy.registry import Strategy
+from cellworth.table import ColumnLayout
 
 
 def check_parts(scorer: Scorer, selector: Selector) -> tuple[BlockScorer, BlockSelector]:
     """Return the scorer and selector if both run on row blocks; raise ParameterError otherwise."""
-    if getattr(scorer, "labels_only", False):
-        raise ParameterError(
-            f"{scorer!r} buys labels, which does not run on row blocks. Choose another strategy, or read the "
-            "table into memory."
-        )
     for part, method in ((scorer, "score_blocks"), (selector, "shortlist")):
         if not hasattr(part, method):
             raise ParameterError(
@@ -78,12 +77,32 @@ class Explored:
 
 
 @dataclass(frozen=True, eq=False)
+class OfferedBlock:
+    """What is on offer in the rows of a block.
+
+    Attributes
+    ----------
+    offer : Offer
+        What the batch is selected from.
+    worth : WorthOnOffer
+        What all that could be bought is worth, whatever the batch is selected from.
+    something : WorthSomething
+        Likewise.
+    """
+
+    offer: Offer
+    worth: WorthOnOffer
+    something: WorthSomething
+
+
+@dataclass(frozen=True, eq=False)
 class BlockOffers:
-    """Makes the offer of each block; sent to the workers that hold the blocks.
+    """Makes the offer of each block, as `choose` does for a whole table; sent to the workers of the blocks.
 
     Attributes
     ----------
     prices : BlockPrices
+        If labels have a price, they are one column more, the last.
     unmeasured : (p,) array of bool
         Columns without a known value.
     gone : (k, 2) int array
@@ -91,6 +110,10 @@ class BlockOffers:
     learned : (k, 2) int array
         Likewise of cells that are known by now, though they were holes when the scores were computed.
     explored : Explored
+    refused_labels : (k,) int array
+        The numbers, sorted, of rows whose label cannot be obtained: their cells come after all others.
+    labels_alone : bool
+        Whether labels alone are worth something in the table; then they are all that is on offer.
     """
 
     prices: BlockPrices
@@ -98,35 +121,72 @@ class BlockOffers:
     gone: IntArray
     learned: IntArray
     explored: Explored
+    refused_labels: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    labels_alone: bool = False
 
-    def offer(self, filled: FilledPart, scores: Float64Array) -> Offer:
-        """Return what is on offer in the rows of a block, given the scores (m, d) of its numeric columns."""
-        part, layout = filled.part, self.prices.layout
-        known = layout.known(np.asarray(part.X, dtype=np.float64))
-        known[:, self.unmeasured] = False  # what is there was made up for the fit
+    def offer(self, filled: FilledPart, scores: Float64Array) -> OfferedBlock:
+        """Return what is on offer in the rows of a block, given the scores (m, d) of its numeric columns.
+
+        If labels have scores, they are one column more.
+        """
+        part, listed = filled.part, self.prices.on(filled.part)
+        known, width = self._known(part), listed.own.shape[1]
         start, stop = part.start, part.start + len(known)
-        known[_between(self.learned, start, stop)] = True
-        available = ~known
-        available[_between(self.gone, start, stop)] = False
-        worth = layout.sum_by_cell(scores)
-        if self.unmeasured.any():
+        worth = self._explore(sum_with_labels(self.prices.layout, scores), start, stop)
+        known[_between(self.learned, start, stop, width)] = True
+        can_be_bought = ~known
+        can_be_bought[_between(self.gone, start, stop, width)] = False
+        scored = min(width, worth.shape[1])
+        offered = can_be_bought[:, :scored]
+        alone = listed.marginal(known)[:, :scored][offered]
+        on_offer = WorthOnOffer.of(worth[:, :scored][offered], alone)
+        worth, available = as_wide_as(listed, worth, can_be_bought)
+        something = WorthSomething(cells=False, labels=False)
+        if listed.labels:
+            first, last = np.searchsorted(self.refused_labels, [start, stop])
             worth = worth.copy()
-            worth[:, self.unmeasured] = self.explored.average
-            for j, rows in self.explored.first_cells.items():
-                here = rows[(rows >= start) & (rows < stop)] - start
-                worth[here, j] = AHEAD * self.explored.best
-        return Offer(worth, available, self.prices.on(part), known)
+            worth[self.refused_labels[first:last] - start] = 0.0
+            something = WorthSomething.of(worth, available)
+            if self.labels_alone:
+                available[:, :-1] = False
+        return OfferedBlock(Offer(worth, available, listed, known), on_offer, something)
+
+    def _known(self, part: Part) -> BoolArray:
+        """Return which cells are known; with labels last, if they have a price."""
+        known = self.prices.layout.known(np.asarray(part.X, dtype=np.float64))
+        known[:, self.unmeasured] = False  # what is there was made up for the fit
+        return np.column_stack([known, ~unlabelled_rows(part)]) if self.prices.base.labels else known
+
+    def _explore(self, worth: Float64Array, start: int, stop: int) -> Float64Array:
+        """Return the worths of a block's cells, with those of unmeasured columns as `explored` has them."""
+        columns = np.flatnonzero(self.unmeasured)
+        if not len(columns):
+            return worth
+        worth = worth.copy()
+        worth[:, columns] = self.explored.average
+        for j, rows in self.explored.first_cells.items():
+            here = rows[(rows >= start) & (rows < stop)] - start
+            worth[here, j] = AHEAD * self.explored.best
+        return worth
 
 
-def _between(cells: IntArray, start: int, stop: int) -> tuple[IntArray, IntArray]:
-    """Return the rows, counted from ``start``, and columns of the cells in some rows."""
+def sum_with_labels(layout: ColumnLayout, scores: Float64Array) -> Float64Array:
+    """Return the worth of each cell (m, p), given scores of numeric columns; with labels if they have one."""
+    cells = layout.sum_by_cell(scores[:, : layout.width])
+    return cells if scores.shape[1] == layout.width else np.column_stack([cells, scores[:, layout.width]])
+
+
+def _between(cells: IntArray, start: int, stop: int, width: int) -> tuple[IntArray, IntArray]:
+    """Return the rows, counted from ``start``, and columns of the cells in some rows and first columns."""
     first, last = np.searchsorted(cells[:, 0], [start, stop])
-    return cells[first:last, 0] - start, cells[first:last, 1]
+    here = cells[first:last]
+    here = here[here[:, 1] < width]
+    return here[:, 0] - start, here[:, 1]
 
 
 def _worthy(
-    filled: FilledPart, scores: Float64Array, layout: Any, unmeasured: BoolArray
+    filled: FilledPart, scores: Float64Array, layout: ColumnLayout, unmeasured: BoolArray
 ) -> tuple[tuple[int, float, float]]:
-    others = layout.sum_by_cell(scores)[:, ~unmeasured]
+    others = np.delete(sum_with_labels(layout, scores), np.flatnonzero(unmeasured), axis=1)
     worth = others[others > 0]
     return ((worth.size, float(worth.sum()), float(worth.max(initial=0.0))),)

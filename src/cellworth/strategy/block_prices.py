@@ -1,8 +1,8 @@
-"""Prices of the cells of some rows of a table in row blocks."""
+"""Prices of the cells of some rows of a table in row blocks, and of their labels if they have one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,10 +10,11 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.block_table import BlockTable
 from cellworth.blocks.row_source import Part
-from cellworth.errors import DataError, ParameterError
-from cellworth.messages import shorten
+from cellworth.complete.labels import unlabelled_rows
+from cellworth.errors import DataError
 from cellworth.prices import PriceList, Prices
-from cellworth.prices.rules import ByCell, ByColumn, ByFunction, ByMatrix, check_price, in_words
+from cellworth.prices.prices import with_target_column
+from cellworth.prices.rules import ByCell, ByColumn, ByFunction, ByMatrix, check_known, check_price, in_words
 from cellworth.table import ColumnLayout, Table
 
 
@@ -32,6 +33,8 @@ class BlockPrices:
         Prices by row id and column name; called for holes outside groups.
     rows, columns, own : (k,) arrays
         Cells with a price of their own, sorted by row.
+    target : str or None
+        The name of the labels' column, if labels have a price: then it is the last of the p.
     """
 
     base: PriceList
@@ -41,36 +44,39 @@ class BlockPrices:
     rows: IntArray
     columns: IntArray
     own: Float64Array
+    target: str | None = None
 
     @classmethod
     def of(cls, prices: Prices, table: BlockTable) -> BlockPrices:
         """Apply prices to a table; DataError names a column or row that is not there."""
         rule = prices.cells
-        target = None if table.target is None else table.target.name
-        grouped = any(target in group.columns for group in prices.groups)
-        named = target is not None and target in rule.named_columns
-        if target is not None and (named or grouped or getattr(rule, "labels", False)):
-            raise ParameterError(
-                f"labels can be bought in tables in memory only; the prices name the target "
-                f"{shorten(target)}. Leave it out, or use a table that fits in memory."
-            )
+        target = table.target if prices.sells_labels(table) else None
+        names = table.column_names if target is None else (*table.column_names, target.name)
+        grouped = {column for group in prices.groups for column in group.columns}
         none = np.zeros(0, dtype=np.intp)
         found = none, none, np.zeros(0)
         matrix, function, by_column = None, None, rule
         if isinstance(rule, ByCell):
-            by_column, found = rule.default, _cells(rule, table)
+            found = _cells(rule, table, names)
+            by_column = _rest(rule.default, found[1], table.n_rows, names, grouped)
         elif isinstance(rule, ByMatrix):
-            if rule.prices.shape != table.shape:
+            if rule.prices.shape != (table.n_rows, len(names)):
                 raise DataError(
                     f"the matrix of prices must have the shape {table.shape} of the table's rows and "
-                    f"columns; got {rule.prices.shape}."
+                    f"columns; got {rule.prices.shape}. One more column prices the labels, if the table has "
+                    "a target."
                 )
-            matrix, by_column = rule.prices, ByColumn({}, 1.0)
+            matrix, by_column = rule.prices, ByColumn(_each(names, grouped), 1.0)
         elif isinstance(rule, ByFunction):
-            function, by_column = rule.function, ByColumn({}, 1.0)
-        one_row = Table(table.columns, np.full((1, len(table.columns)), np.nan), ("0",))
-        base = replace(prices, cells=by_column).on(one_row)
-        return cls(base, table.layout, matrix, function, *found)
+            function, by_column = rule.function, ByColumn(_each(names, grouped), 1.0)
+        hole = np.full((1, len(table.columns)), np.nan)
+        label = None if target is None else replace(target, values=np.full(1, np.nan))
+        row = Table(table.columns, hole, ("0",), label)
+        by_column.lay(
+            row if target is None else with_target_column(row), grouped
+        )  # is there a price of each?
+        base = replace(prices, cells=by_column).on(row)
+        return cls(base, table.layout, matrix, function, *found, None if target is None else target.name)
 
     @property
     def needs_ids(self) -> bool:
@@ -100,26 +106,71 @@ class BlockPrices:
             own[self.rows[first:last] - part.start, self.columns[first:last]] = self.own[first:last]
         return replace(self.base, own=own)
 
-    def alone(self, part: Part) -> Float64Array:
-        """Return what each numeric column (m, d) costs alone: see ``Round.prices``."""
-        return self.layout.share_by_column(self.on(part).alone)
+    @property
+    def alone(self) -> PricesAlone:
+        """What each numeric column and each label costs alone, for scorers."""
+        return PricesAlone(self)
 
     def _called(self, part: Part, own: Float64Array, free: BoolArray) -> Float64Array:
         assert self.function is not None
         assert part.row_ids is not None
         own = own.copy()
-        holes = ~self.layout.known(np.asarray(part.X, dtype=np.float64)) & free
-        for i, j in np.argwhere(holes).tolist():
-            row, column = str(part.row_ids[i]), self.layout.columns[j].name
+        holes = ~self.layout.known(np.asarray(part.X, dtype=np.float64))
+        names = [column.name for column in self.layout.columns]
+        if self.target is not None:
+            holes, names = np.column_stack([holes, unlabelled_rows(part)]), [*names, self.target]
+        for i, j in np.argwhere(holes & free).tolist():
+            row, column = str(part.row_ids[i]), names[j]
             what = f"the price that the function gives for {in_words(row, column)}"
             own[i, j] = check_price(self.function(row, column), what, DataError)
         return own
 
 
-def _cells(rule: ByCell, table: BlockTable) -> tuple[IntArray, IntArray, Float64Array]:
+@dataclass(frozen=True, eq=False)
+class PricesAlone:
+    """What cells and labels cost alone; see `PartPrices`."""
+
+    prices: BlockPrices
+
+    @property
+    def sells_labels(self) -> bool:
+        """Whether labels can be bought."""
+        return self.prices.target is not None
+
+    def __call__(self, part: Part) -> Float64Array:
+        """Return what each numeric column (m, d) costs."""
+        return self.prices.layout.share_by_column(self.prices.on(part).of_cells().alone)
+
+    def of_labels(self, part: Part) -> Float64Array:
+        """Return what each label (m,) costs."""
+        return self.prices.on(part).alone[:, -1]
+
+
+def _each(names: Collection[str], grouped: Collection[str]) -> dict[str, float]:
+    """Return a price for each column outside groups, where it does not matter which."""
+    return {name: 1.0 for name in names if name not in grouped}
+
+
+def _rest(
+    default: ByColumn, columns: IntArray, n_rows: int, names: Sequence[str], grouped: Collection[str]
+) -> ByColumn:
+    """Return the prices of cells that have none of their own, given the columns of those that have.
+
+    A column all of whose cells have a price of their own needs no other; labels are for sale by name.
+    """
+    stated = np.bincount(columns, minlength=len(names))
+    full = _each([name for name, count in zip(names, stated, strict=True) if count == n_rows], grouped)
+    rest = {} if default.default is None else dict.fromkeys(names, default.default)
+    rest = {name: price for name, price in rest.items() if name not in grouped}
+    return replace(default, prices=full | rest | dict(default.prices))
+
+
+def _cells(rule: ByCell, table: BlockTable, names: Sequence[str]) -> tuple[IntArray, IntArray, Float64Array]:
     """Return the cells that have a price of their own, sorted by row."""
+    check_known({column for _, column in rule.prices}, tuple(names), "the prices")
+    place = {name: number for number, name in enumerate(names)}
+    columns = np.array([place[column] for _, column in rule.prices], dtype=np.intp)
     try:
-        columns = np.array([table.column_index(column) for _, column in rule.prices], dtype=np.intp)
         rows = table.row_numbers([row for row, _ in rule.prices])
     except DataError as error:
         raise DataError(f"the prices: {error}") from None

@@ -12,11 +12,11 @@ from cellworth.arrays import AnyArray, Float64Array, IntArray
 from cellworth.blocks.block_table import BlockTable
 from cellworth.blocks.cell_rules import KnownCells
 from cellworth.blocks.writing import FilledPart
-from cellworth.complete.table_summary import TableSummary
 from cellworth.score.block_scores import BlockScores
 from cellworth.select.selector import BlockSelector, Offer, OfferTotals, Selection, Selector
 from cellworth.select.shortlist import TableNumbers
-from cellworth.strategy.block_batch import BlockOffers
+from cellworth.strategy.block_batch import BlockOffers, OfferedBlock
+from cellworth.strategy.choose_batch import WorthSomething
 from cellworth.strategy.reasons import Reasons, WorthOnOffer
 
 CellCounts = tuple[tuple[int, int], ...]
@@ -31,24 +31,28 @@ class BlockTotals:
     ----------
     offer : OfferTotals
     worth : WorthOnOffer
+    something : WorthSomething
     cells : CellCounts
     """
 
     offer: OfferTotals
     worth: WorthOnOffer
+    something: WorthSomething
     cells: CellCounts
 
     @classmethod
-    def of(cls, offer: Offer, start: int) -> Self:
+    def of(cls, block: OfferedBlock, start: int) -> Self:
         """Return the totals of a block that begins with row ``start``."""
-        alone = offer.prices.marginal(offer.before)[offer.available]
-        worth = WorthOnOffer.of(offer.scores[offer.available], alone)
-        return cls(OfferTotals.of(offer), worth, ((start, int(offer.available.sum())),))
+        counted = ((start, int(block.offer.available.sum())),)
+        return cls(OfferTotals.of(block.offer), block.worth, block.something, counted)
 
     def added(self, other: BlockTotals) -> BlockTotals:
         """Return the totals of both."""
         return BlockTotals(
-            self.offer.added(other.offer), self.worth.added(other.worth), self.cells + other.cells
+            self.offer.added(other.offer),
+            self.worth.added(other.worth),
+            self.something.added(other.something),
+            self.cells + other.cells,
         )
 
 
@@ -127,9 +131,9 @@ class Shortlister:
     def of_block(self, filled: FilledPart, scores: Float64Array) -> ShortlistedBlocks:
         """Return the shortlists of a block."""
         start = filled.part.start
-        offer = self.offers.offer(filled, scores)
-        totals = BlockTotals.of(offer, start)
-        offer = replace(offer, whole=self.whole)
+        offered = self.offers.offer(filled, scores)
+        totals = BlockTotals.of(offered, start)
+        offer = replace(offered.offer, whole=self.whole)
         return ShortlistedBlocks(totals, tuple(self._list(each, filled, offer) for each in self.selectors))
 
     def of_both(self, a: ShortlistedBlocks, b: ShortlistedBlocks) -> ShortlistedBlocks:
@@ -227,8 +231,9 @@ def choose_from_blocks(
     """Spend a budget on the holes of a table in row blocks, without collecting every score in one place.
 
     The same as `choose` on the whole table, with the same random numbers. One pass for a selector with the
-    method ``alternatives`` (see `BlockSelector`), otherwise two. Memory on the caller's side: about
-    30 p + 16 d bytes per shortlisted row of p columns and d numeric ones.
+    method ``alternatives`` (see `BlockSelector`), otherwise two; one more if, unexpectedly, nothing but
+    labels is worth something, or random numbers were drawn for other cells than there are. Memory on the
+    caller's side: about 30 p + 16 d bytes per shortlisted row of p columns and d numeric ones.
 
     Parameters
     ----------
@@ -246,19 +251,26 @@ def choose_from_blocks(
     limits: Any = {"budget": budget, "count": count}
     whole: OfferTotals | None = None
     selectors: tuple[BlockSelector, ...] = (selector,)
+    offers = replace(offers, labels_alone=scores.labels == "only")
     if hasattr(selector, "alternatives"):
         selectors = selector.alternatives()
-        cells = expected_cells(scores.completed.summary, offers, learned)
+        cells = expected_cells(scores, offers, learned)
     else:
-        totals: BlockTotals = scores.reduce(_Totals(offers), BlockTotals.added)
+        offers, totals = _totals(scores, offers)
         whole, cells = totals.offer, totals.cells
-    n_rows = scores.completed.shape[0]
-    for _ in range(2):
+    n_rows, draws = scores.completed.shape[0], any(hasattr(each, "noise") for each in selectors)
+    while True:
         lister = Shortlister(selectors, offers, n_rows, cells, deepcopy(rng), limits, whole)
         found: ShortlistedBlocks = scores.reduce(lister.of_block, lister.of_both)
-        if found.totals.cells == cells or not any(hasattr(each, "noise") for each in selectors):
+        as_expected = found.totals.cells == cells or not draws
+        alone = found.totals.something.labels_alone
+        if as_expected and alone == offers.labels_alone:
             break
-        cells = found.totals.cells  # it was not as expected: draw the numbers of the cells that there are
+        # It was not as expected: draw the numbers of the cells that there are.
+        cells = found.totals.cells
+        if alone != offers.labels_alone:
+            offers = replace(offers, labels_alone=alone)
+            cells = expected_cells(scores, offers, learned)
     totals = found.totals
     chooses: Any = selector
     place = chooses.chosen(totals.offer) if len(selectors) > 1 else 0
@@ -267,19 +279,33 @@ def choose_from_blocks(
     return BlockChoice(selection, listed, totals)
 
 
-def expected_cells(summary: TableSummary, offers: BlockOffers, learned: KnownCells | None) -> CellCounts:
+def expected_cells(scores: BlockScores, offers: BlockOffers, learned: KnownCells | None) -> CellCounts:
     """Return how many cells should be on offer in each block, from what is known of it; no pass."""
-    layout = offers.prices.layout
+    summary, layout = scores.completed.summary, offers.prices.layout
     p, first = len(layout.columns), layout.starts[:-1]
-    measured = ~offers.unmeasured
-    known = [int(counts[first][measured].sum()) for counts in summary.known]
-    off = np.unique(np.concatenate([offers.gone, offers.learned]) @ [p, 1])
+    rows, measured = np.asarray(summary.rows), ~offers.unmeasured
+    known = np.array([int(counts[first][measured].sum()) for counts in summary.known])
+    labels = offers.prices.base.labels and scores.labels != "none"
+    offered = 0 * rows if offers.labels_alone else rows * p - known
+    if labels:
+        offered = offered + rows - np.array(summary.labelled)
+    off = np.unique(np.concatenate([offers.gone, offers.learned]) @ [p + 1, 1])
     if learned is not None:
-        off = np.setdiff1d(off, learned.rows * p + learned.columns)
+        off = np.setdiff1d(off, learned.rows * (p + 1) + learned.columns)
+    column = off % (p + 1)
+    off = off[np.where(column == p, labels, not offers.labels_alone)]
     ends = np.cumsum([0, *summary.rows])
-    counted = np.diff(np.searchsorted(off, ends * p))
-    offered = np.asarray(summary.rows) * p - known - counted
-    return tuple(zip(ends[:-1].tolist(), offered.tolist(), strict=True))
+    counted = np.diff(np.searchsorted(off, ends * (p + 1)))
+    return tuple(zip(ends[:-1].tolist(), (offered - counted).tolist(), strict=True))
+
+
+def _totals(scores: BlockScores, offers: BlockOffers) -> tuple[BlockOffers, BlockTotals]:
+    """Return what is on offer, and its totals; a pass, or two if labels alone are worth something."""
+    totals: BlockTotals = scores.reduce(_Totals(offers), BlockTotals.added)
+    if totals.something.labels_alone == offers.labels_alone:
+        return offers, totals
+    offers = replace(offers, labels_alone=not offers.labels_alone)
+    return offers, scores.reduce(_Totals(offers), BlockTotals.added)
 
 
 @dataclass(frozen=True, eq=False)

@@ -108,7 +108,7 @@ def choose(
     refused_labels : (n,) array of bool, optional
         Rows whose label cannot be obtained: their cells are bought after all others.
     """
-    scores, available = _as_wide_as(prices, scored.scores, available)
+    scores, available = as_wide_as(prices, scored.scores, available)
     n, known_rows = len(available), len(scores)
     if n > known_rows:
         scores = np.vstack([scores, np.zeros((n - known_rows, scores.shape[1]))])
@@ -116,13 +116,45 @@ def choose(
     if prices.labels:
         if refused_labels is not None and refused_labels.any():
             scores = np.where(refused_labels[:, np.newaxis], 0.0, scores)
-        if not (scores[:, :-1] * available[:, :-1]).any() and (scores[:, -1] * available[:, -1]).any():
+        if WorthSomething.of(scores, available).labels_alone:
             available[:, :-1] = False  # the strategy buys labels only
     offer = Offer(scores, available, prices, before)
     return selector.select(offer, budget=budget, count=count, rng=scored.rng(asks_before))
 
 
-def _as_wide_as(
+@dataclass(frozen=True)
+class WorthSomething:
+    """Whether any cell on offer is worth something, and any label; parts of a table can be added."""
+
+    cells: bool
+    labels: bool
+
+    @classmethod
+    def of(cls, scores: Float64Array, available: BoolArray) -> WorthSomething:
+        """Look at the scores (n, p) of what is available; the last column is that of the labels."""
+        worthy = available & (scores > 0)
+        return cls(bool(worthy[:, :-1].any()), bool(worthy[:, -1].any()))
+
+    @property
+    def labels_alone(self) -> bool:
+        """Whether labels alone are worth something: then no cell is bought."""
+        return self.labels and not self.cells
+
+    def added(self, other: WorthSomething) -> WorthSomething:
+        """Return that of both parts."""
+        return WorthSomething(self.cells or other.cells, self.labels or other.labels)
+
+
+def check_sale(strategy: Strategy, scorer: Any, *, sells_labels: bool) -> None:
+    """Raise ParameterError if a scorer buys labels only, and they have no price."""
+    if not sells_labels and getattr(scorer, "labels_only", False):
+        raise ParameterError(
+            f"strategy {strategy.name!r} buys labels only, but they have no price; give the column "
+            "of the target a price, or choose another strategy"
+        )
+
+
+def as_wide_as(
     prices: PriceList, scores: Float64Array, available: BoolArray
 ) -> tuple[Float64Array, BoolArray]:
     """Return scores with as many columns as the prices, and a copy of what is available.
@@ -233,11 +265,7 @@ class Adviser:
             of_cells = self._layout.share_by_column(prices.of_cells().alone)
             of_labels = prices.alone[:, -1] if prices.labels else None
             this_round = replace(this_round, prices=of_cells, label_prices=of_labels)
-        if this_round.label_prices is None and getattr(self._scorer, "labels_only", False):
-            raise ParameterError(
-                f"strategy {self.strategy.name!r} buys labels only, but they have no price; give the column "
-                "of the target a price, or choose another strategy"
-            )
+        check_sale(self.strategy, self._scorer, sells_labels=this_round.label_prices is not None)
         found = self._scorer.score(this_round)
         scores = self._layout.sum_by_cell(found[:, :width])
         unmeasured = self._unmeasured

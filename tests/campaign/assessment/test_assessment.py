@@ -85,7 +85,7 @@ def test_without_a_rule_an_ask_only_warns_and_makes_no_forecast(campaign, monkey
         monkeypatch.setattr("cellworth.campaign.assessment.assessment.outlook_ahead", None)
         campaign.ask(count=2)
     monkeypatch.setattr("cellworth.forecasting.stop_rule.StopRule", lambda: ALWAYS)
-    with pytest.warns(StopWarning, match="asked for all the same"):
+    with pytest.warns(StopWarning, match="Cells are asked for all the same"):
         assert len(campaign.ask(count=2)) == 2
 
 

@@ -35,11 +35,11 @@ def test_numbers_are_those_of_the_campaign():
     # Where the cells at hand tell what is ahead, it is not said that it is too early to tell.
     assert ("too early to tell" in text) == (found.prospect is None)
     alone = replace(found, prospect=None, advice=None).describe()
-    prospect = SimpleNamespace(describe=lambda left: f"{left} are left")
+    prospect = SimpleNamespace(describe=lambda: "With 60 % known.")
     ahead = replace(found, prospect=prospect, advice=SimpleNamespace(sentence="Go on."))
     assert "too early to tell" in alone
     assert "too early to tell" not in ahead.describe()
-    assert f"ahead  {campaign.left} are left\n       Go on." in ahead.describe()
+    assert "ahead  With 60 % known.\n       Go on." in ahead.describe()
     assert json.loads(json.dumps(found.to_json(), allow_nan=False))["bought"] == 3
     assert campaign.status(**QUICK) == found
     assert campaign.replay(until=0).status(**QUICK).bought == 0

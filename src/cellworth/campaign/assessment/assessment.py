@@ -113,15 +113,21 @@ class Assessment:
         return gain_since(self._rows, number, self.cache)
 
     def advice(self, until: StopRule | None) -> StopAdvice | None:
-        """Say whether the next money is worth it; see `Campaign.advice`."""
+        """Say whether it is worth spending more; see `Campaign.advice`."""
         state, prices = self._rows.newest(), self._rows.prices_of(self._in_force.prices)
         outlook = self.cache.last_outlook(state.number)
         if outlook is None:
             with suppress(DataError):  # nothing can be forecast
                 outlook = self._outlook("auto", 0)
             self._keep(outlook)
-        now = present(state, prices)
-        return None if outlook is None else decide(outlook.moved(**vars(now)), until)
+        if outlook is None:
+            return None
+        return decide(outlook.moved(**vars(present(state, prices))), until, left=self._left())
+
+    def _left(self) -> float | None:
+        """Return what is left of the budget; None without one."""
+        state, budget = self._log.newest(), self._in_force.budget
+        return None if budget is None else state.money.left(budget, state.ended(self._log.now()))
 
     @property
     def has_forecast(self) -> bool:
@@ -139,7 +145,7 @@ class Assessment:
         advice = None if until is None and not self.has_forecast else self.advice(until)
         if advice is None or not advice.stop:
             return False
-        hint = " Nothing was asked for." if until is not None else " The cells were asked for all the same."
+        hint = " Nothing was asked for." if until is not None else " Cells are asked for all the same."
         warnings.warn(advice.sentence + hint, StopWarning, stacklevel=3)
         return until is not None
 

@@ -36,19 +36,22 @@ class Present:
     known: float
     reachable: float
     cost: float
+    currency: str | None = None
 
 
 def present(state: State, prices: Prices) -> Present:
     """Return where it is; cells that are out count as not yet bought, refused ones as lost; O(n p)."""
     p = state.index.features  # labels are not forecast
     known, wanted = state.has(*HAS_VALUE)[:, :p], state.has(*MAY_COME)[:, :p]
-    listed = prices.on(state.table()).of_cells()
-    if listed.additive:
+    listed, whole = prices.on(state.table()).of_cells(), state.stands_for
+    if whole is not None:
+        cost = whole.cost(listed, wanted, known)
+    elif listed.additive:
         cost = float(listed.own[wanted].sum())
     else:
         cost = listed.cost(np.argwhere(wanted), known) if wanted.any() else 0.0
     share = float(known.mean())
-    return Present(share, min(1.0, share + float(wanted.mean())), cost * state.row_weight)
+    return Present(share, min(1.0, share + float(wanted.mean())), cost, prices.currency)
 
 
 def outlook_ahead(

@@ -11,6 +11,7 @@ import numpy as np
 from cellworth.campaign.assessment.learning_curve import spent_by_event
 from cellworth.campaign.campaign_events import Extended, TableMoved
 from cellworth.campaign.cell_events import Asked, Cancelled, Corrected, Told
+from cellworth.campaign.cells_on_blocks import CellsOnBlocks
 from cellworth.campaign.event_codec import Event
 from cellworth.campaign.log import Log
 from cellworth.campaign.state import State
@@ -25,7 +26,7 @@ class SampledLog:
 
     Its events are those of the log, with the cells of the sampled rows alone, so that the sample is a small
     campaign in which the same happened. Money and numbers of cells are those of the whole campaign: what was
-    bought is taken from the log, and what the rest costs is multiplied by the rows that each row stands for.
+    bought, and how many cells are left in each column, is taken from the log; see `CellsLeft`.
 
     Parameters
     ----------
@@ -63,6 +64,9 @@ class SampledLog:
             if event.number > self._log.state.number:
                 break
             self._state.apply(event)
+        cells = self._log.state.cells
+        assert isinstance(cells, CellsOnBlocks)
+        self._state.stands_for = cells.left()
         return self._state
 
     def newest(self) -> State:
@@ -107,9 +111,7 @@ class SampledLog:
         }
 
     def _first(self) -> State:
-        state = State(self.original)
-        state.row_weight = self._n_rows / len(self.original.row_ids)
-        return state
+        return State(self.original)
 
     def _sampled(self, events: Iterator[Event]) -> Iterator[Event]:
         return map(self._of_rows, events)

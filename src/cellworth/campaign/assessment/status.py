@@ -121,12 +121,12 @@ class Status(Totals):
     history : tuple of CurvePoint
         The last point is now; empty without a score.
     forecast : Forecast
-        What the next money is expected to bring, by the campaign's own curve.
+        What more money is expected to bring, by the campaign's own curve.
     prospect : Outlook or None
         The forecast from the known cells, weighed with what the campaign's purchases have brought: of the
         score on complete rows, with 90 % intervals. None if nothing can be forecast.
     advice : StopAdvice or None
-        Whether the next money is worth it.
+        Whether it is worth spending more.
     choice : StrategyChoice or None
         What the strategy chose on the table at the start; None if it left nothing open.
     """
@@ -178,7 +178,7 @@ class Status(Totals):
         if not (ahead and self.forecast.verdict == "too early"):  # the one from the cells at hand is there
             lines.append(f"next   {self.outlook()}")
         if self.prospect is not None and self.advice is not None:
-            lines += [f"ahead  {self.prospect.describe(left=self.left)}", f"       {self.advice.sentence}"]
+            lines += [f"ahead  {self.prospect.describe()}", f"       {self.advice.sentence}"]
         return "\n".join(lines)
 
     def outlook(self) -> str:
@@ -319,7 +319,7 @@ def status_of(
         history=_history(curve),
         forecast=past,
         prospect=prospect,
-        advice=None if prospect is None else decide(prospect, judging.until),
+        advice=None if prospect is None else decide(prospect, judging.until, left=totals.left),
         choice=choice_of(log.settings),
     )
 
