@@ -20,8 +20,12 @@ def test_what_is_saved_is_read_off_the_curves():
     random, chosen = np.array([[0.7, 0.72, 0.75]] * 2), np.array([[0.7, 0.76, 0.77]] * 2)
     money = np.array([0.0, 400.0, 800.0])
     said = Comparison(money, random, chosen, 0.8).saving()
-    assert said == "Random cells for 800 bring the AUC to 0.750; chosen cells are there after 400."
+    assert said == "Random cells for 800 bring the AUC to 0.750; chosen cells do so for 400."
     assert "did as well" in Comparison(money, chosen, random, 0.8).saving()
+    # What the lines show as equal is equal.
+    near = Comparison(money, random, np.array([[0.7, 0.7496, 0.77]] * 2), 0.8)
+    assert near.lines()[2].split()[-1] == "0.750"
+    assert near.saving().endswith("chosen cells do so for 400.")
 
 
 @pytest.mark.slow

@@ -33,6 +33,7 @@ ROUNDS = 4
 BUDGET = 400.0  # per round
 STARTS = 20  # over which the comparison is averaged
 TRAIN = 0.7  # share of the patients in the table; the others are those that the model is tried on
+DIGITS = 3  # of an AUC
 LOST = 0.05  # share of the cells that cannot be provided
 
 
@@ -74,21 +75,24 @@ class Comparison:
     def saving(self) -> str:
         """Say what random cells reach with all the money, and when chosen cells reach it."""
         end, chosen = self.random.mean(axis=0)[-1], self.chosen.mean(axis=0)
-        reached = np.flatnonzero(chosen >= end)
+        reached = np.flatnonzero(chosen.round(DIGITS) >= end.round(DIGITS))  # as the lines show it
         if not len(reached):
             return "Here, random cells did as well: with so few starts, that happens."
         return (
-            f"Random cells for {self.money[-1]:,.0f} bring the AUC to {end:.3f}; "
-            f"chosen cells are there after {self.money[reached[0]]:,.0f}."
+            f"Random cells for {self.money[-1]:,.0f} bring the AUC to {end:.{DIGITS}f}; "
+            f"chosen cells do so for {self.money[reached[0]]:,.0f}."
         )
 
     def lines(self) -> list[str]:
         """Return it as a table of text."""
-        rows = zip(self.money, self.random.mean(axis=0), self.chosen.mean(axis=0), strict=True)
+        means = np.column_stack([self.random.mean(axis=0), self.chosen.mean(axis=0)])
         return [
             f"{'money spent':>12}{'random cells':>15}{'chosen cells':>15}",
-            *(f"{money:>12,.0f}{random:>15.3f}{chosen:>15.3f}" for money, random, chosen in rows),
-            f"{'(all known)':>12}{self.full:>30.3f}",
+            *(
+                f"{money:>12,.0f}{random:>15.{DIGITS}f}{chosen:>15.{DIGITS}f}"
+                for money, (random, chosen) in zip(self.money, means, strict=True)
+            ),
+            f"{'(all known)':>12}{self.full:>30.{DIGITS}f}",
         ]
 
 

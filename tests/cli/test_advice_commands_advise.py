@@ -32,7 +32,7 @@ def test_a_strategy_that_is_chosen_comes_with_the_reason(study, monkeypatch):
 
     monkeypatch.setattr(cellworth.strategy, "advise", lambda *_, **__: Batch([], Chosen()))
     words = ["advise", "table.csv", *study.reading(), "--strategy", "auto", "--count", "1"]
-    assert study(*words).out.splitlines() == ["auto chose recommended, because.", "0 cells for 0.00"]
+    assert study(*words).out.splitlines()[-2:] == ["auto chose recommended, because.", "0 cells for 0.00"]
     assert study(*words, "--json").json["choice"] == "auto chose recommended, because."
 
 
@@ -63,3 +63,8 @@ def test_a_sparse_matrix_is_a_table_to_advise_on(study):
     refused = study("advise", "ratings.npz", "--count", "3", "--target", "1")
     assert refused.code != 0
     assert "a sparse table has no target" in refused.err
+
+
+def test_nothing_for_the_money_is_said(study):
+    done = study("advise", "table.csv", *study.reading(), "--budget", "0.5")
+    assert (done.code, done.out) == (0, "There is nothing to buy for this money.\n0 cells for 0.00\n")

@@ -20,7 +20,7 @@ def test_rows_of_a_file_by_a_table(study):
     assert (step["row"], step["take"], step["price"]) == ("q1", ["hue"], 0.0)
     assert {cell["column"] for cell in step["cells"]} == set(study.table.column_names) - {"age"}
     done = study("next", "one.csv", *said, "--confidence", "0.999")
-    assert "gain per money" in done.out
+    assert "gain per unit of money" in done.out
 
 
 def test_rows_of_a_campaign(quick):
@@ -37,7 +37,7 @@ def test_rows_of_a_campaign(quick):
     ("words", "code", "message"),
     [
         (["next", "rows.csv", "--table", "table.csv"], 2, "needs --target"),
-        (["next", "rows.csv", *LIGHT], 2, "when to stop"),
+        (["next", "rows.csv", *LIGHT], 2, "when to stop; give --error-cost, --budget, --mean-budget"),
         (["next", "rows.csv", *LIGHT, "--confidence", "3"], 2, "at most 1"),
         (["next", "rows.csv", *LIGHT, "--deviation", "3"], 2, "for classes, give"),
         (["next", "rows.csv", *LIGHT, "--budget", "3", "--free", "agee"], 3, "'age'"),

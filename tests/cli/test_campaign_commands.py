@@ -1,9 +1,12 @@
 """Ask for cells, from the shell."""
 
+import warnings
+
 import pytest
 
 from cellworth.campaign import Campaign
 from cellworth.cli.campaign_commands import NO_FORECAST
+from cellworth.forecasting import StopWarning
 
 
 def test_ask_shows_a_table(begun):
@@ -78,3 +81,17 @@ def test_what_ask_refuses_reserves_no_money(begun, words, code, message):
     assert (done.code, done.out) == (code, "")
     assert message in done.err
     assert begun.kinds() == []
+
+
+def test_ask_says_that_nothing_can_be_had_also_after_advice_to_stop(quick, monkeypatch):
+    """The advice is no reason: cells are asked for all the same, if there are any for the money."""
+
+    def warn(*_, **__):
+        warnings.warn("Stop: hardly anything. Cells are asked for all the same.", StopWarning, stacklevel=1)
+        return False
+
+    monkeypatch.setattr("cellworth.campaign.assessment.assessment.Assessment.says_stop", warn)
+    done = quick("ask", "--budget", "0.01")
+    assert done.code == 0
+    assert "Stop: " in done.err
+    assert "There is nothing to buy for this money." in done.out

@@ -95,3 +95,20 @@ def test_what_looks_at_a_sample_of_a_folder_says_so(study, monkeypatch, tmp_path
     done = study("simulate", *common, "--rounds", "1", "--count-per-round", "5", "--seeds", "1")
     assert "the simulation looks at a sample" in done.err
     assert "recommended" in done.out
+
+
+def test_new_rows_are_read_as_the_table_of_the_campaign_was(study):
+    """By `next` and `model` as by `extend`: separator, decimal mark and marks of holes are remembered."""
+    lines = (study.folder / "table.csv").read_text().splitlines()
+    (study.folder / "german.csv").write_text("\n".join(lines).replace(",", ";").replace(".", ",") + "\n")
+    way = ["--delimiter", ";", "--decimal", ",", "--missing", "?", "--strategy", "random", "--budget", "50"]
+    assert study("init", "german.csv", *study.reading(), *way).code == 0
+    (study.folder / "new.csv").write_text(f"{study.row_id};dose;age\nq1;1,5;61\nq2;?;44\n")
+    light = ["--model", "logistic regression"]
+    done = study("next", "new.csv", *light, "--budget", "5", "--json")
+    assert (done.code, done.err) == (0, "")
+    assert [step["row"] for step in done.json] == ["q1", "q2"]
+    done = study("model", *light, "--predict", "new.csv", "--out", "out.csv")
+    assert (done.code, done.err) == (0, "")
+    assert "2 rows predicted" in done.out
+    assert [line[study.row_id] for line in study.lines("out.csv")] == ["q1", "q2"]

@@ -76,7 +76,7 @@ def test_a_second_campaign_of_the_same_name_is_a_conflict(begun):
     assert begun.begin("--name", "two").code == 0
     done = begun("log")
     assert done.code == 3
-    assert "several campaigns" in done.err
+    assert "several campaigns; choose one with --name: " in done.err
     assert begun("log", "--name", "two").code == 0
 
 

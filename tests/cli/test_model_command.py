@@ -75,3 +75,19 @@ def test_what_is_refused(files, capsys, words, code, message):
 def test_a_search_with_a_limit(files, capsys):
     assert main(["model", "train.csv", "--target", "target", "--seconds", "0", "--rows", "as-they-are"]) == 0
     assert "Left out for lack of time: joint Gaussian" in capsys.readouterr().out
+
+
+def test_without_a_table_it_learns_from_the_campaign(files, capsys):
+    assert main(["init", "train.csv", "--target", "target", "--strategy", "random", "--budget", "9"]) == 0
+    capsys.readouterr()
+    assert main(["model", "--model", "logistic regression", "--json"]) == 0
+    of_campaign = json.loads(capsys.readouterr().out)
+    assert main([*LIGHT, "--json"]) == 0
+    of_table = json.loads(capsys.readouterr().out)
+    for name in ("target", "chosen", "complete_rows", "at_hand"):
+        assert of_campaign[name] == of_table[name]
+
+
+def test_a_table_needs_a_target(files, capsys):
+    assert main(["model", "train.csv"]) == 2
+    assert "--target" in capsys.readouterr().err

@@ -1,12 +1,14 @@
 """What a forecast answers: monotone, invertible, in words and in figures."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from cellworth.errors import ParameterError
 from cellworth.forecasting.outlook import CostEstimate, Outlook, quantiles
+from cellworth.forecasting.rising_curve import RisingCurve
 from cellworth.model.cross_validation import Estimate
 from tests.forecasting.outlooks import outlook
 
@@ -121,11 +123,21 @@ def test_quantiles_are_those_of_numpy(shape):
     assert quantiles(draws, at) == pytest.approx(np.quantile(draws, at, axis=0), rel=1e-12)
 
 
-def test_a_budget_that_does_not_last_is_said():
-    found = outlook()  # a tenth of all cells costs 100
-    gain = found.gain(40.0)
-    assert f"The 40.00 left of the budget would add {gain.low:.3f} to {gain.high:.3f}." in found.describe(
-        left=40
+def test_amounts_have_the_currency_of_the_prices():
+    found = replace(outlook(), currency="EUR")
+    assert "Spending 100.00 EUR, a tenth of what all missing cells cost" in found.describe()
+    assert "for 1,000.00 EUR, would add" in found.describe()
+    assert replace(found, currency="JPY").text(1234.5) == "1,234 JPY"
+    assert found.moved(known=0.3, reachable=1.0, cost=5.0, currency="EUR").currency == "EUR"
+    assert found.to_json()["currency"] == "EUR"
+
+
+def test_a_score_within_the_doubt_of_today_is_not_said_to_cost_nothing():
+    """The upper end of the score now reaches it, but the middle of the forecast with all cells does not."""
+    shares = np.linspace(0.5, 1.0, 11)
+    draws = np.array([[0.8] * 11] * 8 + [[0.95] * 11] * 2)
+    found = Outlook("AUC", "extra trees", 0.5, 1.0, 100.0, RisingCurve(shares, draws))
+    said = found.describe(score=0.9)
+    assert said.endswith(
+        "AUC 0.9 is probably out of reach, even with all cells; at best, it is reached already."
     )
-    assert "Nothing is left of the budget." in found.describe(left=0)
-    assert found.describe(left=100.0) == found.describe() == found.describe(left=None)

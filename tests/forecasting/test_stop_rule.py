@@ -1,6 +1,7 @@
 """When to stop: a truth table of the rules."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -61,3 +62,24 @@ def test_nothing_left_says_stop():
 def test_rules_that_cannot_be(wrong, message):
     with pytest.raises(ParameterError, match=message):
         StopRule(**wrong)
+
+
+def test_a_budget_that_does_not_last_is_said():
+    found = outlook()  # a tenth of all cells costs 100
+    gain = found.gain(40.0)
+    advice = decide(found, left=40.0)
+    brings = f"The 40.00 left of the budget would bring {gain.low:.3f} to {gain.high:.3f} AUC."
+    assert advice.sentence == f"{decide(found).sentence} {brings}"
+    assert (advice.stop, advice.money, advice.left, advice.gain_of_left) == (
+        decide(found).stop,
+        decide(found).money,
+        40.0,
+        gain,
+    )
+    assert decide(found, left=0.0).sentence.endswith(" Nothing is left of the budget.")
+    assert decide(found, left=100.0) == decide(found) == decide(found, left=None)
+
+
+@pytest.mark.parametrize("rule", [None, StopRule(least_gain=0.9), StopRule(point_worth=3.0)])
+def test_sentences_have_the_currency(rule):
+    assert "the next 100.00 EUR would bring" in decide(replace(outlook(), currency="EUR"), rule).sentence

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from cellworth import Campaign
+from cellworth import Campaign, Prices
 from cellworth.blocks import row_sample
 from cellworth.campaign.stores import MemoryStore
+from tests.strategy.labelled_in_part import both_without_labels
 from tests.strategy.test_block_batch import both_of, make_frame
 
 pytest.importorskip("pyarrow")
@@ -30,3 +31,16 @@ def test_a_report_says_what_is_known_without_reading_the_table(tmp_path, monkeyp
     assert all(each in row for each in cells)
     assert "71.5" in text  # in the ledger
     assert text.count("Still out") >= 1
+
+
+def test_labels_are_listed_if_they_are_bought(tmp_path, linear_model_in_use):
+    big, _ = both_without_labels(tmp_path)
+    said = {"strategy": "label-error-reduction", "prices": Prices.per_column({"ill": 3.0}, default=1.0)}
+    with Campaign.create(big, store=MemoryStore(), budget=900, **said) as campaign:
+        campaign.tell({(each.row, "ill"): 1 for each in campaign.ask(count=7)})
+        campaign.write_report(tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text("utf-8")
+    start = big.n_unlabelled
+    cells = [f"{start / 160:.1%}", f"{(start - 7) / 160:.1%}", ">7<"]
+    row = next(line for line in text.splitlines() if "labels" in line and cells[0] in line)
+    assert all(each in row for each in cells)

@@ -45,7 +45,7 @@ def test_the_ledger_writes_values_and_money_as_the_user_does(tmp_path):
         campaign.tell({("p7", "seen"): "8.3.2021"}, unsolicited=not campaign.ask())
         campaign.correct("p1", "dose", 2.5)
         found = report(campaign, tmp_path)
-    assert "1 cells bought for 2.00 EUR" in found.text
+    assert "1 cell bought for 2.00 EUR" in found.text
     assert [row[6] for row in ledger_rows(found)] == ["1.50 → 2.50", "08.03.2021"]
 
 
@@ -94,7 +94,7 @@ def test_numbers_are_those_of_the_campaign(tmp_path):
 def test_a_campaign_without_events(tmp_path):
     found = report(begin(make_table(40)), tmp_path)
     assert "Nothing has been bought yet." in found.text
-    assert "Too early to tell" in found.text
+    assert "of the cells known, the AUC on complete rows is about" in found.text
     assert len(found.pictures) == 2  # no curve of one point
 
 
@@ -255,3 +255,22 @@ def test_progress_never_falls_and_ends_at_all(at_hand, tmp_path):
     assert len(set(total)) == 1
     assert list(done) == sorted(done)
     assert done[-1] == total[-1]
+
+
+def test_a_forecast_is_not_followed_by_too_early_to_tell(tmp_path):
+    campaign = play(*gaussian_table(), rounds=1)
+    found = report(campaign, tmp_path)
+    assert campaign.status().prospect is not None
+    assert "of the cells known, the AUC on complete rows is about" in found.text
+    assert "oo early to tell" not in found.text
+
+
+def test_the_map_says_that_labels_are_not_counted(tmp_path):
+    table, _ = gaussian_table()
+    labels = table.target.cells.copy()
+    labels[:5] = np.nan
+    holed = Table(table.columns, table.values, table.row_ids, table.target.with_cells(labels), table.row_id)
+    name = table.target.name
+    for prices, counted in ((Prices.per_column({name: 3.0}, default=1.0), False), (Prices.same(1.0), True)):
+        found = report(begin(holed, prices=prices), tmp_path)
+        assert ("estimated; labels are not counted." in found.text) is not counted

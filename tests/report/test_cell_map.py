@@ -69,7 +69,7 @@ def test_a_row_has_values_estimates_and_reasons(campaign):
         if cell["status"] != "refused":
             assert cell["worth"] == pytest.approx(cells.worth[row, j] / average)
             assert 1 <= cell["rank"] <= cell["of"] == cells.available.sum()
-            assert "per money" in cell["why"]
+            assert "per unit of money" in cell["why"]
             assert "costs" not in cell["why"]  # it stands beside
 
 

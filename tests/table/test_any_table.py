@@ -213,3 +213,22 @@ def test_decimals_are_filled_with_decimals(library):
 def test_a_lazy_frame_is_to_be_collected():
     with pytest.raises(ParameterError, match=r"got LazyFrame\. Call its collect\(\) first"):
         fill(pl.LazyFrame({"a": [1.0, None]}))
+
+
+def test_advised_keywords_are_said_to_be_those_of_a_table(tmp_path):
+    """`advise(frame)` has no row_id=, and a message that advises it must say where it goes."""
+    frame = pd.DataFrame(patients(200)).assign(patient=[f"P{k}" for k in range(200)])
+    with pytest.raises(
+        DataError, match=r"Use row_id='patient' .* instead: Table.from_frame\(frame, \.\.\.\)"
+    ):
+        advise(frame, target="ill", count=3)
+    frame.to_csv(tmp_path / "patients.csv", index=False)
+    with pytest.raises(DataError, match=r"row_id='patient' .* instead: Table.read\(path, \.\.\.\)"):
+        fill(tmp_path / "patients.csv")
+    with pytest.raises(DataError, match=r"The columns are [^=]*$"):
+        advise(frame, target="il", count=3)
+
+
+def test_a_price_for_the_rest_is_given_as_it_is_typed():
+    with pytest.raises(DataError, match=r"or give Prices.per_column\(\{\.\.\.\}, default=1.0\) for the rest"):
+        advise(FRAMES["pandas"], target="ill", prices={"weight": 2.0}, count=3)

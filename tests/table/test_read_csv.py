@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cellworth.errors import DataError
 from cellworth.table import Table
 from cellworth.table.csv_format import guard, write_lines
-from cellworth.table.read_csv import read_lines
+from cellworth.table.read_csv import likely_row_id, likely_settings, read_lines
 
 from .tables import texts
 
@@ -128,3 +128,46 @@ def test_a_file_from_a_german_spreadsheet_is_told_all_it_needs_at_once(tmp_path)
     path.write_text("id;size\na;2\nb;1\n")
     with pytest.raises(DataError, match="Pass delimiter=';'; for a file"):
         Table.read(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'id;"HbA1c; %";age\na;6,5;61\nb;7,1;44\n',  # a name that contains the separator
+        '"id";"HbA1c";"age"\n"a";6,5;61\n"b";7,1;44\n',  # every text in quotes, as R writes it
+        '"id";"HbA1c; %";"age"\n"a";6,5;61\n"b";7,1;44\n',
+    ],
+)
+def test_quotes_do_not_hide_another_separator(tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=re.escape("Pass delimiter=';' and decimal=','; for a file")):
+        Table.read(path)
+    assert likely_settings(text) == {"delimiter": ";", "decimal": ","}
+
+
+def test_quotes_that_do_not_match_are_said_to(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('id;note\na;"one\nb;two\n')
+    with pytest.raises(DataError, match="delimiter=';'"):
+        Table.read(path)
+    path.write_text('id,note\na,"one\nb,two\n')
+    with pytest.raises(DataError, match="unbalanced quotes"):
+        Table.read(path)
+
+
+@pytest.mark.parametrize(
+    ("first", "named"),
+    [
+        (["a1", "a2", "a3", "a4", "a5"], True),
+        (["a1", "a2", "a3", "a4"], False),  # too few to say
+        (["f", "m", "f", "m", "f"], False),
+        (["a1", "a2", "", "a4", "a5"], False),
+        (["1", "2", "3", "4", "5"], False),  # may be values
+        (["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-04", "2024-01-05"], False),
+    ],
+)
+def test_a_first_column_of_different_texts_likely_names_the_rows(first, named):
+    text = "who;size\n" + "".join(f"{each};1,5\n" for each in first)
+    assert likely_row_id(text, ";") == ("who" if named else None)
+    assert likely_row_id("", ";") is None

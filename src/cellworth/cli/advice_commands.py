@@ -12,9 +12,9 @@ from cellworth.cli.options import usage
 from cellworth.cli.output import Force, count, make_way, print_batch, print_json, print_table, working
 
 if TYPE_CHECKING:
-    from cellworth.forecasting import Outlook
     from cellworth.policy import NextStep, Policy
     from cellworth.table import Table
+    from cellworth.table.text_file import TextFile
 
 
 def advise(
@@ -44,6 +44,7 @@ def advise(
         raise WrongUsage("say how much to buy, with --budget, --count or both.")
     with usage():
         from cellworth.campaign.answer_file import check_asks_path, write_asks
+        from cellworth.prices.currency import money_text
         from cellworth.strategy import advise as choose
 
         if out is not None:
@@ -59,12 +60,15 @@ def advise(
         why = None if batch.choice is None else batch.choice.sentence
         print_json({"cells": list(batch), "cost": batch.cost, "choice": why})
         return
-    if out is None and batch:
+    if not batch:
+        print("There is nothing to buy for this money.")
+    elif out is None:
         print_batch(batch)
     if batch.choice is not None:
         print(batch.choice.sentence)
     listed = f"; the list is in {out}" if out is not None else ""
-    print(f"{count(len(batch), 'cell')} for {batch.cost:.2f}{listed}")
+    cost = money_text(batch.cost, None if stated is None else stated.currency)
+    print(f"{count(len(batch), 'cell')} for {cost}{listed}")
 
 
 def forecast(
@@ -103,33 +107,27 @@ def forecast(
                 "searched for; give --model for another one."
             )
         with on.campaign() as campaign, working("Forecasting"):
-            found = campaign.forecast(**settings)
+            found, left = campaign.forecast(**settings), campaign.left
     else:
         with usage():
             from cellworth.forecasting import forecast as forecast_table
 
             read, stated = learning.table_and_prices(table)
             with working("Forecasting"), warnings_shown():
-                found = forecast_table(read, prices=stated, seconds=seconds, **settings)
+                found, left = forecast_table(read, prices=stated, seconds=seconds, **settings), None
     if plot is not None:
         found.plot().figure.savefig(plot)
-    print_json(_document(found, score)) if as_json else _describe_outlook(found, score, plot)
-
-
-def _describe_outlook(found: Outlook, score: float | None, plot: Path | None) -> None:
     from cellworth.forecasting import decide
 
+    advice = decide(found, left=left)
+    if as_json:
+        costs = None if score is None else {"score": score, **vars(found.cost_of(score))}
+        print_json({**found.to_json(), "costs": costs, "advice": advice.to_json()})
+        return
     print(found.describe(score))
-    print(decide(found).sentence)
+    print(advice.sentence)
     if plot is not None:
         print(f"The forecast is drawn in {plot}")
-
-
-def _document(found: Outlook, score: float | None) -> dict[str, Any]:
-    from cellworth.forecasting import decide
-
-    costs = None if score is None else {"score": score, **vars(found.cost_of(score))}
-    return {**found.to_json(), "costs": costs, "advice": decide(found).to_json()}
 
 
 MOST_CELLS = 5
@@ -192,7 +190,12 @@ def next_cell(
                 found = campaign.undecided(model=learning.model, **settings)
             else:
                 policy = campaign.policy(model=learning.model, **settings)
-                found = _of_file(policy, campaign.table, learning, rows)
+                found = _of_file(
+                    policy,
+                    campaign.table,
+                    learning.file_like(campaign, rows),
+                    learning.marks_like(campaign),
+                )
     else:
         if rows is None:
             raise WrongUsage("--table needs a ROWFILE with new rows.")
@@ -203,15 +206,14 @@ def next_cell(
             known, prices = learning.rows_and_prices(table, "the policy")
             fitted = model_of(known, model=learning.model or "auto", random_state=learning.seed)
             policy = Policy(known, fitted, prices=prices, seed=learning.seed, **settings)
-            found = _of_file(policy, known, learning, rows)
+            found = _of_file(policy, known, learning.file(rows), list(learning.missing or ()))
     print_json([step.to_json() for step in found]) if as_json else _describe_steps(found)
 
 
-def _of_file(policy: Policy, known: Table, reading: TableOptions, rows: Path) -> list[NextStep]:
+def _of_file(policy: Policy, known: Table, rows: TextFile, missing: Any) -> list[NextStep]:
     from cellworth.campaign.new_rows import conform, read_rows
 
-    read = read_rows(reading.file(rows), known, missing=list(reading.missing or ()))
-    return policy.next_cells(conform(read, known))
+    return policy.next_cells(conform(read_rows(rows, known, missing=missing), known))
 
 
 def _describe_steps(found: list[NextStep]) -> None:
@@ -228,7 +230,7 @@ def _describe_steps(found: list[NextStep]) -> None:
             (cell.column, f"{cell.gain:.3g}", f"{cell.price:.2f}", f"{cell.per_money:.3g}")
             for cell in found[0].cells[:MOST_CELLS]
         ]
-        print_table(("column", "gain", "price", "gain per money"), shown)
+        print_table(("column", "gain", "price", "gain per unit of money"), shown)
     going = [step for step in found if not step.stop]
     total = sum(step.price for step in going)
     print(f"{count(len(going), 'row')} of {len(found)} to go on with, for {total:.2f}")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cellworth.strategy import Purchase
 
 
-NO_FORECAST = "No forecast yet: run cellworth status to see whether the next money is worth it."
+NO_FORECAST = "No forecast yet: run cellworth status to see whether it is worth spending more."
 
 
 def ask(
@@ -77,6 +77,7 @@ def ask(
             check_asks_path(out)
             make_way(out, force=force)
         told: list[str] = []
+        rule = None
         if only_open:
             batch = Batch(campaign.open_purchases())
         else:
@@ -89,7 +90,7 @@ def ask(
         if as_json:
             print_json({"cells": list(batch), **money_json(campaign)})
         else:
-            if batch or not told:  # else the reason is told already
+            if batch or rule is None or not told:  # else the rule's reason is told already
                 _describe_batch(batch, out, on.repeated)
                 if not (only_open or campaign.assessment.has_forecast):
                     print(NO_FORECAST, file=sys.stderr)

@@ -63,6 +63,16 @@ class FileOptions:
         with options.usage():
             return TextFile(path, self.encoding, self.delimiter, self.decimal, self.date_format)
 
+    def file_like(self, campaign: Campaign, path: Path) -> TextFile:
+        """Return a file with how it is written: as the options say, else as the campaign's table."""
+        fields = ("encoding", "delimiter", "decimal", "date_format")
+        said = {name: getattr(self, name) for name in fields}
+        with options.usage():
+            usual = campaign.read_options.file(path)
+            # An option that is left out has the value of its class.
+            differs = {name: value for name, value in said.items() if value != getattr(type(self), name)}
+            return replace(usual, **{name: value for name, value in differs.items() if value})
+
     @property
     def written(self) -> dict[str, Any]:
         """The separator and decimal mark, as keywords of `Table.write`: results look like the file."""
@@ -95,18 +105,6 @@ class RememberedFileOptions(FileOptions):
 
         return Prices.read(self.file_like(campaign, path))
 
-    def file_like(self, campaign: Campaign, path: Path) -> TextFile:
-        """Return a file with how it is written: as the options say, else as the campaign's table."""
-        said: dict[str, Any] = {
-            "encoding": self.encoding,
-            "delimiter": self.delimiter,
-            "decimal": self.decimal,
-            "date_format": self.date_format,
-        }
-        with options.usage():
-            usual = campaign.read_options.file(path)
-            return replace(usual, **{name: value for name, value in said.items() if value})
-
 
 @dataclass(frozen=True)
 class NamedCells(FileOptions):
@@ -135,6 +133,11 @@ class TableOptions(FileOptions):
     bounds: options.BoundsOption = None
     units: options.Units = None
     descriptions: options.Descriptions = None
+
+    def marks_like(self, campaign: Campaign) -> Any:
+        """Return what marks a hole in a file for a campaign: the options' marks, besides its table's."""
+        with options.usage():
+            return campaign.read_options.with_marks(list(self.missing or ())).missing
 
     def table(self, path: Path, target: str | None) -> Table:
         """Read the table that the options describe."""

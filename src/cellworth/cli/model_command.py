@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cellworth.cli import options
-from cellworth.cli.build_command import Option, WrongUsage
-from cellworth.cli.file_options import TableOptions
+from cellworth.cli.build_command import Argument, Option, WrongUsage
+from cellworth.cli.file_options import NO_TARGET, NeededTarget, TableOptions, warnings_shown
 from cellworth.cli.options import usage
 from cellworth.cli.output import Force, count, make_way, print_json, print_table, working
 
@@ -26,8 +26,11 @@ class RowsName(StrEnum):
 
 def model(
     *,
-    table: options.TablePath,
-    target: options.Target,
+    table: Annotated[
+        Path | None,
+        Argument(metavar="[TABLE]", help="A table with holes. By default, the campaign's table."),
+    ] = None,
+    target: NeededTarget = None,
     rows: Annotated[
         RowsName,
         Option(help="Choose for future rows that are complete, or for rows with holes as they are."),
@@ -44,35 +47,48 @@ def model(
     force: Force = False,
     seed: options.FoldSeed = 0,
     reading: TableOptions,
+    on: options.CampaignOptions,
     as_json: options.Json = False,
 ) -> None:
     """Train the model that suits a table with holes best.
 
     Candidates are cross-validated on the rows of the table. Each gets two scores, AUC or R2, with 95 %
     intervals: on future rows that are completely known, which is an estimate, and on rows with holes as they
-    are. With --predict, new rows are predicted by the best one.
+    are. With --predict, new rows are predicted by the best one. Without TABLE, the model learns from the
+    campaign's table as it is now, and new rows are read as that table was.
 
     Example: cellworth model clinic.csv --target outcome --predict new.csv --out predicted.csv
     """
     if (predict is None) != (out is None):
         raise WrongUsage("--predict and --out go together: give both, or neither.")
     make_way(out, force=force)
-    with usage():
-        known = reading.rows(table, target, "the model")
-        from cellworth.model import model_of
+    settings: dict[str, Any] = {
+        "model": only or "auto",
+        "rows": "complete" if rows is RowsName.COMPLETE else "as they are",
+        "seconds": seconds,
+        "random_state": seed,
+    }
+    file, marks = None if predict is None else reading.file(predict), list(reading.missing or ())
+    if table is None:
+        with on.campaign() as campaign, usage(), working("Choosing a model") as progress, warnings_shown():
+            known: Any = campaign.table
+            settings["callback"] = lambda done: progress(done.done, done.total)
+            fitted: Any = campaign.model(**settings)
+            if predict is not None:
+                file, marks = reading.file_like(campaign, predict), reading.marks_like(campaign)
+    else:
+        if target is None:
+            raise WrongUsage(NO_TARGET)
+        with usage():
+            known = reading.rows(table, target, "the model")
+            from cellworth.model import model_of
 
-        with working("Choosing a model") as progress:
-            fitted = model_of(
-                known,
-                model=only or "auto",
-                rows="complete" if rows is RowsName.COMPLETE else "as they are",
-                seconds=seconds,
-                random_state=seed,
-                callback=lambda done: progress(done.done, done.total),
-            )
+            with working("Choosing a model") as progress:
+                settings["callback"] = lambda done: progress(done.done, done.total)
+                fitted = model_of(known, **settings)
     written = None
-    if predict is not None and out is not None:
-        written = _write_predictions(fitted, known, reading.file(predict), out, list(reading.missing or ()))
+    if file is not None and out is not None:
+        written = _write_predictions(fitted, known, file, out, marks)
     if as_json:
         print_json(_document(fitted, known, out, written))
         return
@@ -136,7 +152,7 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
     return {name: None if value != value else value for name, value in values.items()}
 
 
-def _write_predictions(fitted: Any, known: Table, path: TextFile, out: Path, missing: list[str]) -> int:
+def _write_predictions(fitted: Any, known: Table, path: TextFile, out: Path, missing: Any) -> int:
     """Predict the rows of a file and write them; return how many there are."""
     from cellworth.campaign.new_rows import conform, read_rows
     from cellworth.table.csv_format import guard, write_lines

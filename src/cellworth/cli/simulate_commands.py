@@ -60,7 +60,7 @@ def demo(
 
     result = run_demo(hidden, seed)
     print(f"{result.table}\n\nAge and sex cost 1, a body measurement 3; the first blood value 12, others 4.")
-    print(f"AUC on new patients after buying cells, mean of {STARTS} random starts:\n")
+    print(f"AUC on new patients without holes, mean of {STARTS} random starts:\n")
     comparison = compare(result, hidden, rounds=rounds, n_jobs=-1)
     print("\n".join(comparison.lines()))
     print(f"\n{comparison.saving()}")
@@ -101,7 +101,11 @@ def _play(campaign: Campaign, result: Demo, rounds: int, seed: int) -> None:
     print(f"The first of the {len(played[1].batch)} cells it asks for, and why:")
     for purchase in played[1].batch[:3]:
         print(f"  {purchase.row}, {purchase.column}: {purchase.why}")
-    print(f"\n{HEADER}")
+    print(
+        "\nA campaign has no new patients. It is scored by cross-validation on its own, with their holes, so "
+        "its AUC is lower:\n"
+    )
+    print(HEADER)
     found = campaign.status()
     for point in found.history:
         print(played[point.round].line(point.score))

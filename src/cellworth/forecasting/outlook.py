@@ -13,6 +13,7 @@ from cellworth.errors import ParameterError
 from cellworth.forecasting.rising_curve import RisingCurve
 from cellworth.model.cross_validation import Estimate
 from cellworth.optional_packages import require
+from cellworth.prices.currency import digits_of
 
 EFFICIENCY = 1.6
 """Cells that random buying would need for what the default strategy's first cell brings."""
@@ -50,6 +51,8 @@ class Outlook:
         Of all cells that can be bought, together.
     curve : RisingCurve
         Draws of the score as a function of the share known.
+    currency : str or None
+        Of the money, if the prices have one.
 
     Notes
     -----
@@ -63,6 +66,7 @@ class Outlook:
     reachable: float
     cost: float
     curve: RisingCurve = field(repr=False)
+    currency: str | None = None
 
     def __str__(self) -> str:
         return self.describe()
@@ -110,10 +114,16 @@ class Outlook:
         ends = quantiles(found, [0.5, ENDS[1], ENDS[0]])
         return CostEstimate(*(self._first(shares, values, score) for values in ends))
 
-    def moved(self, *, known: float, reachable: float, cost: float) -> Outlook:
+    def moved(self, *, known: float, reachable: float, cost: float, currency: str | None = None) -> Outlook:
         """Return the same forecast after purchases: from another share, with other cells left to buy."""
         inside = float(np.clip(known, self.curve.shares[0], self.curve.shares[-1]))
-        return replace(self, known=inside, reachable=max(inside, min(reachable, 1.0)), cost=cost)
+        reachable = max(inside, min(reachable, 1.0))
+        return replace(self, known=inside, reachable=reachable, cost=cost, currency=currency)
+
+    def text(self, money: float) -> str:
+        """Return an amount of money as it is written in the forecast's sentences."""
+        digits = 2 if self.currency is None else digits_of(self.currency)
+        return f"{money:,.{digits}f}" + ("" if self.currency is None else f" {self.currency}")
 
     def weighed(self, money: float, gain: Estimate, seed: int = 0) -> Outlook:
         """Return the forecast weighed with another one, of the gain for an amount of money.
@@ -129,11 +139,8 @@ class Outlook:
         chosen = np.searchsorted(np.cumsum(weight / weight.sum()), points).clip(max=len(weight) - 1)
         return replace(self, curve=RisingCurve(self.curve.shares, self.curve.draws[chosen]))
 
-    def describe(self, score: float | None = None, *, left: float | None = None) -> str:
-        """Return the forecast in a few sentences, and what a score would cost if one is given.
-
-        ``left`` is what is left of a budget, if there is one.
-        """
+    def describe(self, score: float | None = None) -> str:
+        """Return the forecast in a few sentences, and what a score would cost if one is given."""
         tenth = 0.1 * self.cost
         lines = [
             f"With {_percent(self.known)} of the cells known, the {self.metric} on complete rows is about "
@@ -141,13 +148,10 @@ class Outlook:
         ]
         if self.cost > 0 and self.reachable > self.known:
             lines.append(
-                f"Spending {tenth:,.2f}, a tenth of what all missing cells cost, would add "
-                f"{_ends(self.gain(tenth))}; all of them, for {self.cost:,.2f}, would add "
+                f"Spending {self.text(tenth)}, a tenth of what all missing cells cost, would add "
+                f"{_ends(self.gain(tenth))}; all of them, for {self.text(self.cost)}, would add "
                 f"{_ends(self.gain(self.cost))} and give {_ends(self.all_known)}."
             )
-            if left is not None and left < tenth:
-                adds = f"The {left:,.2f} left of the budget would add {_ends(self.gain(left))}."
-                lines.append(adds if left > 0 else "Nothing is left of the budget.")
         if score is not None:
             lines.append(self._cost_in_words(score))
         return " ".join(lines)
@@ -164,6 +168,7 @@ class Outlook:
             "known": self.known,
             "reachable": self.reachable,
             "cost": self.cost,
+            "currency": self.currency,
             "level": ENDS[1] - ENDS[0],
             "now": vars(self.now),
             "all_known": vars(self.all_known),
@@ -227,10 +232,11 @@ class Outlook:
             return f"{wanted} is out of reach, even with all cells."
         if found.value == 0:
             return f"{wanted} is reached already."
-        most = f"{found.high:,.2f}" if found.high is not None else "more than all cells cost"
+        most = self.text(found.high) if found.high is not None else "more than all cells cost"
         if found.value is None:
-            return f"{wanted} is probably out of reach; at best it would cost {found.low:,.2f}."
-        return f"Reaching {wanted} would cost about {found.value:,.2f} ({found.low:,.2f} to {most})."
+            best = "it is reached already" if found.low == 0 else f"it would cost {self.text(found.low)}"
+            return f"{wanted} is probably out of reach, even with all cells; at best, {best}."
+        return f"Reaching {wanted} would cost about {self.text(found.value)} ({found.low:,.2f} to {most})."
 
 
 def _estimate(draws: Float64Array) -> Estimate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -79,25 +79,47 @@ class StopAdvice:
         The next tenth of the remaining cost.
     gain : Estimate
         What it would bring, with its 90 % interval.
+    left : float or None
+        What is left of the budget, if that is less than ``money``.
+    gain_of_left : Estimate or None
+        What that would bring.
     """
 
     stop: bool
     sentence: str
     money: float
     gain: Estimate
+    left: float | None = None
+    gain_of_left: Estimate | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data."""
         return asdict(self)
 
 
-def decide(outlook: Outlook, rule: StopRule | None = None) -> StopAdvice:
-    """Say whether the next money is worth it; by default by ``StopRule()``. Milliseconds."""
-    rule = rule or StopRule()
-    money = NEXT * outlook.cost
-    gain = outlook.gain(money)
+def decide(outlook: Outlook, rule: StopRule | None = None, *, left: float | None = None) -> StopAdvice:
+    """Say whether it is worth spending more; by default by ``StopRule()``. Milliseconds.
+
+    ``left`` is what is left of a budget, if there is one. The rule looks at the next tenth of the remaining
+    cost all the same; if less is left, the sentence also says what that would bring.
+    """
     if outlook.cost <= 0 or outlook.reachable <= outlook.known:
         return StopAdvice(True, "Stop: nothing is left to buy.", 0.0, Estimate(0.0, 0.0, 0.0))
+    advice = _verdict(outlook, rule or StopRule())
+    if left is None or left >= advice.money:
+        return advice
+    if left <= 0:
+        return replace(advice, sentence=f"{advice.sentence} Nothing is left of the budget.", left=0.0)
+    gain = outlook.gain(left)
+    ends = f"{gain.low:.3f} to {gain.high:.3f} {outlook.metric}"
+    brings = f"The {outlook.text(left)} left of the budget would bring {ends}."
+    return replace(advice, sentence=f"{advice.sentence} {brings}", left=left, gain_of_left=gain)
+
+
+def _verdict(outlook: Outlook, rule: StopRule) -> StopAdvice:
+    """Apply a rule where something is left to buy."""
+    money = NEXT * outlook.cost
+    gain, so_much = outlook.gain(money), outlook.text(money)
     metric = outlook.metric
     if rule.reach is not None:
         share = float(np.median(outlook.of_reachable()))
@@ -107,12 +129,12 @@ def decide(outlook: Outlook, rule: StopRule | None = None) -> StopAdvice:
         return StopAdvice(False, f"Go on: {is_so}, less than the {rule.reach:.4g} wanted.", money, gain)
     if rule.point_worth is not None:
         worth = float(outlook.gains(money).mean()) / POINT * rule.point_worth
-        is_so = f"the next {money:,.2f} would bring {metric} worth {worth:,.2f}"
+        is_so = f"the next {so_much} would bring {metric} worth {outlook.text(worth)}"
         return StopAdvice(worth < money, f"{'Stop' if worth < money else 'Go on'}: {is_so}.", money, gain)
     if gain.high < rule.least_gain:
         most = max(gain.high, 0.001)
         return StopAdvice(
-            True, f"Stop: the next {money:,.2f} would bring at most {most:.3f} {metric}.", money, gain
+            True, f"Stop: the next {so_much} would bring at most {most:.3f} {metric}.", money, gain
         )
     ends = f"{gain.low:.3f} to {gain.high:.3f}"
-    return StopAdvice(False, f"Go on: the next {money:,.2f} would bring {ends} {metric}.", money, gain)
+    return StopAdvice(False, f"Go on: the next {so_much} would bring {ends} {metric}.", money, gain)

@@ -20,6 +20,7 @@ from cellworth.model.candidates import Candidate, candidate_named, own_candidate
 from cellworth.model.cross_validation import Score, sample_rows
 from cellworth.model.model_search import check_labels, choose_model
 from cellworth.prices import AnyPrices, Prices
+from cellworth.prices.sampled_cost import CellsLeft
 from cellworth.progress import ProgressLine, Steps
 from cellworth.setting_names import named, setting
 from cellworth.table import AnyTable, Table, Target
@@ -133,9 +134,11 @@ def forecast(
     if not holes.any():
         raise DataError("no cell is missing, so there is nothing to forecast.")
     stated = Prices.of(prices)
-    cost = stated.on(table).of_cells().cost(np.argwhere(holes), ~holes)
-    if sample is not None:
-        cost *= sample.weight
+    listed = stated.on(table).of_cells()
+    if sample is None:
+        cost = listed.cost(np.argwhere(holes), ~holes)
+    else:
+        cost = CellsLeft(sample.holes, sample.n_rows).cost(listed, holes, ~holes)
     rows = sample_rows(labels.values, seed)
     X, y = table.encode(prior=True).X[rows], labels.values[rows]
     is_number = labels.label_kind == "number"
@@ -150,6 +153,7 @@ def forecast(
         known=float(1 - holes.mean()),
         reachable=1.0,
         cost=cost,
+        currency=stated.currency,
         seed=seed,
         n_jobs=n_jobs,
         progress=None if line is None else lambda done, _: line.show(done),
@@ -166,6 +170,7 @@ def outlook_of(
     known: float,
     reachable: float,
     cost: float,
+    currency: str | None = None,
     purchases: PastPurchases | None = None,
     depths: Sequence[float] = DEPTHS,
     folds: int = FOLDS,
@@ -201,7 +206,7 @@ def outlook_of(
         to=1.0,
         seed=seed,
     )
-    outlook = Outlook("R2" if is_number else "AUC", candidate.name, known, reachable, cost, curve)
+    outlook = Outlook("R2" if is_number else "AUC", candidate.name, known, reachable, cost, curve, currency)
     if len(found.earlier) < LEAST_EARLIER or cost <= 0:
         return outlook
     scores = (*found.earlier, found.complete_rows[-1])

@@ -9,8 +9,8 @@ from cellworth.report.summaries import short_name
 MOST_COLUMNS_LISTED = 500
 
 
-def columns_on_blocks(before: BlockTable, now: BlockTable) -> str:
-    """Return the section about the columns of a table at the start and now."""
+def columns_on_blocks(before: BlockTable, now: BlockTable, *, labels: bool = False) -> str:
+    """Return the section about the columns of a table at the start and now; with labels, if they count."""
     rows = [
         (
             short_name(column.name, 80),
@@ -26,6 +26,10 @@ def columns_on_blocks(before: BlockTable, now: BlockTable) -> str:
             strict=False,
         )
     ]
+    if labels and now.target is not None:
+        then, left = before.n_unlabelled, now.n_unlabelled
+        shares = f"{then / now.n_rows:.1%}", f"{left / now.n_rows:.1%}"
+        rows.append((short_name(now.target.name, 80), "labels", *shares, f"{then - left:,}"))
     caption = f"Missing cells of all {now.n_rows:,} rows, in table order."
     header = ("column", "kind", "missing at the start", "missing now", "bought")
     words = (

@@ -119,7 +119,7 @@ def _page(campaign: Campaign, status: Status, done: Callable[[int], None]) -> st
         inputs = inputs_of(campaign)
         of_cells, view = _sections_of_cells(inputs, done), inputs.view
     else:
-        of_cells = [columns_on_blocks(campaign.original, campaign.table)]
+        of_cells = [columns_on_blocks(campaign.original, campaign.table, labels=campaign.counts_labels)]
     parts = [
         _at_a_glance(status),
         _facts(campaign, status, entries),
@@ -160,7 +160,7 @@ def _at_a_glance(status: Status) -> str:
         interval = f"95 % interval {ahead.low:.3f} to {ahead.high:.3f}"
         seen = ahead.value >= VISIBLE
         figure = f"{ahead.value:+.3f}" if seen else f"below {max(ahead.high, 0.001):.3f}"
-        items.append((f"next {status.forecast.money:.2f} expected", figure, interval))
+        items.append((f"next {status.text(status.forecast.money or 0.0)} expected", figure, interval))
     return markup.tiles(items)
 
 
@@ -184,13 +184,12 @@ def _learning_curve(status: Status) -> str:
     if status.score is None:
         return markup.section(heading, [markup.paragraph(f"There is no score: {status.note}.")])
     outlook = status.outlook()
-    parts = [
-        markup.paragraph(f"{status.metric}: {status.note}."),
-        markup.paragraph(f"{outlook[0].upper()}{outlook[1:]}."),
-    ]
+    parts = [markup.paragraph(f"{status.metric}: {status.note}.")]
+    ahead = status.prospect is not None and status.advice is not None
+    if not (ahead and status.forecast.verdict == "too early"):  # the forecast from the cells at hand is there
+        parts.append(markup.paragraph(f"{outlook[0].upper()}{outlook[1:]}."))
     if status.prospect is not None and status.advice is not None:
-        ahead = status.prospect.describe(left=status.left)
-        parts.append(markup.paragraph(f"{ahead} {status.advice.sentence}"))
+        parts.append(markup.paragraph(f"{status.prospect.describe()} {status.advice.sentence}"))
     if len(status.history) > 1:
         image = figures.to_svg(figures.draw_learning_curve(status))
         parts.append(markup.picture(image, "svg+xml", _curve_in_words(status), CURVE_CAPTION))
@@ -240,7 +239,7 @@ def _cell_map(inputs: SummaryInputs) -> str:
     counts = count_cells(inputs)
     words = (
         f"{counts.known} known from the start, {counts.bought} bought, {counts.refused} refused, "
-        f"{counts.estimated} estimated"
+        f"{counts.estimated} estimated{'; labels are not counted' * (inputs.on_sale.known.shape[1] > p)}"
     )
     image = figures.mosaic(figures.shades(inputs.cells, inputs.unsure)[:, :MOST_COLUMNS], band)
     figure = figures.draw_cell_map(image, inputs.table.column_names[:MOST_COLUMNS], n)
@@ -255,12 +254,12 @@ def _worth_and_price(columns: Sequence[ColumnSummary]) -> str:
     if not on_offer:
         return markup.section(heading, [markup.paragraph("Nothing is left to buy.")])
     caption = (
-        "Columns with holes that can be bought, by worth per money, best first. The mean worth of a column's "
-        "holes is in units of the table's average hole; the line spans the lower to the upper quartile. The "
-        "price is that of one cell bought alone."
+        "Columns with holes that can be bought, by worth per unit of money, best first. The mean worth of a "
+        "column's holes is in units of the table's average hole; the line spans the quartiles. The price is "
+        "that of one cell bought alone."
     )
     if len(on_offer) > MOST_COLUMNS_DRAWN:
-        caption += f" {len(on_offer) - MOST_COLUMNS_DRAWN} columns with less worth per money are not drawn."
+        caption += f" {len(on_offer) - MOST_COLUMNS_DRAWN} more columns are not drawn."
     best = f"Worth and price of {len(on_offer)} columns; the best buy is {on_offer[0].name}"
     figure = figures.draw_columns(on_offer[:MOST_COLUMNS_DRAWN])
     return markup.section(heading, [markup.picture(figures.to_svg(figure), "svg+xml", best, caption)])
@@ -317,7 +316,7 @@ def _price_range(column: ColumnSummary) -> str:
 def _measured(column: ColumnSummary) -> tuple[str, str, str]:
     error = column.error
     if error is None:
-        return "too few known", "", ""
+        return "not guessed" if column.is_label else "too few known", "", ""
     covered = "" if error.covered is None else f"{error.covered} of {error.hidden}"
     return error.words, error.guess_words, covered
 
@@ -356,7 +355,7 @@ def _ledger(entries: Sequence[LedgerEntry], columns: Mapping[str, Column], statu
     if not lines:
         return markup.section(heading, [markup.paragraph("Nothing has been bought yet.")])
     kept = lines[:MOST_LEDGER_LINES]
-    caption = f"{answers} cells bought for {status.text(status.spent)}; newest first."
+    caption = f"{count(answers, 'cell')} bought for {status.text(status.spent)}; newest first."
     parts = [markup.table(caption, LEDGER_HEADER, kept[:LEDGER_SHOWN], LEDGER_TEXTS)]
     if len(kept) > LEDGER_SHOWN:
         rest = markup.table("Earlier entries.", LEDGER_HEADER, kept[LEDGER_SHOWN:], LEDGER_TEXTS)

@@ -17,7 +17,7 @@ from cellworth.table import Column
 from cellworth.table.column import BOUNDED
 
 MOST_COLUMNS = 500
-"""Wider tables keep the columns with the most worth per money."""
+"""Wider tables keep the columns with the most worth per unit of money."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,9 @@ class ColumnSummary:
     missing, bought, refused, out : int
         Cell counts.
     error : ColumnError or None
-        None if too few cells are known.
+        None if too few cells are known, and for labels, which are not guessed.
+    is_label : bool
+        Whether this is the target, whose labels can be bought.
     """
 
     place: int
@@ -89,6 +91,7 @@ class ColumnSummary:
     out: int
     error: ColumnError | None
     description: str | None = None
+    is_label: bool = False
 
 
 @dataclass(frozen=True)
@@ -173,6 +176,7 @@ def _summarise_column(
         out=inputs.asked_labels if is_label else int(inputs.asked[:, j].sum()),
         error=None if is_label else _column_error(column, inputs.fill_errors[j]),
         description=column.description,
+        is_label=is_label,
     )
 
 

@@ -80,7 +80,7 @@ class OverviewSummary(Summary):
     outlook : str
         What more money is expected to gain, in a sentence.
     prospect, advice : str or None
-        What more cells would bring, and whether the next money is worth it; None if nothing can be forecast.
+        What more cells would bring, and whether it is worth spending more; None if nothing can be forecast.
     changed : LastRound or None
         None before the first answer.
     strategy, summary : str
@@ -185,7 +185,7 @@ class FrontSummary(Summary):
         Time of the last ask, as an ISO string.
     batch : BatchWorth or None
     greedy : WorthCurve or None
-        Cells added greedily by worth per money.
+        Cells added greedily by worth per unit of money.
     search : WorthCurve or None
         The front found by a strategy that searches for one; None for other strategies.
 

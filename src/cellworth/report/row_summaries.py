@@ -11,7 +11,7 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign
-from cellworth.campaign.questioned_answers import LEAST_COUNTS
+from cellworth.campaign.questioned_answers import LEAST_COUNTS, seen_in
 from cellworth.messages import short_number
 from cellworth.report.summaries import Summary, SummaryInputs, inputs_of
 from cellworth.table import Column, Table
@@ -48,7 +48,7 @@ class CellSummary:
     worth : float or None
         In units of the average hole, if the cell can be bought.
     rank, of : int or None
-        Rank by worth per money among the ``of`` cells that can be bought.
+        Rank by worth per unit of money among the ``of`` cells that can be bought.
     why : str or None
         The same, in a sentence.
     """
@@ -171,7 +171,7 @@ def _status_word(inputs: SummaryInputs, i: int, j: int) -> CellWord:
 
 
 def _rank(inputs: SummaryInputs, i: int, j: int) -> tuple[int, int]:
-    """Return a cell's rank by worth per money among the cells that can be bought, and their number."""
+    """Return a cell's rank by worth per unit of money among the cells on sale, and their number."""
     cells = inputs.cells
     per_money = cells.worth[cells.available] / cells.price[cells.available]
     better = per_money > cells.worth[i, j] / cells.price[i, j] * (1 + 1e-12)
@@ -184,7 +184,7 @@ def _why(cell: dict[str, Any], level: float | None) -> str:
     if "low" in cell and level is not None:
         words += f" ({100 * level:.0f} % interval {cell['low']} to {cell['high']})"
     much = f"{short_number(cell['worth'])} times the average hole"
-    best = f"number {cell['rank']} of {cell['of']} by worth per money"
+    best = f"number {cell['rank']} of {cell['of']} by worth per unit of money"
     return f"{words}. Worth {much}: {best}."
 
 
@@ -249,6 +249,8 @@ def next_step(
 ) -> dict[str, Any]:
     """Return the next step of a new row, or of a row of the table, as `NextStep.to_json` has it.
 
+    With what is ``questioned`` of the values; see `questioned_values`.
+
     Parameters
     ----------
     campaign : Campaign
@@ -266,7 +268,30 @@ def next_step(
     policy = campaign.policy(**settings)
     known: dict[str, Any] = {} if row is None else known_values(campaign, row)
     step = policy.next_cell({**known, **values}, spent=spent, refused=refused)
-    return {**step.to_json(), "row": row, "as_of": campaign.number}
+    return {
+        **step.to_json(),
+        "row": row,
+        "as_of": campaign.number,
+        "questioned": questioned_values(campaign, values),
+    }
+
+
+def questioned_values(campaign: Campaign, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the values of a row that would be questioned as answers, and what is known in their columns.
+
+    Of a table in row blocks, none.
+    """
+    table, found = campaign.table, []
+    if not isinstance(table, Table):
+        return []
+    for name, value in values.items():
+        place = table.column_index(name)
+        column, known = table.columns[place], table.values[:, place]
+        number, seen = column.parse(value), seen_in(column, known[~np.isnan(known)])
+        if seen is not None and not seen.least <= number <= seen.most:
+            got, low, high = column.texts(np.array([number, seen.lowest, seen.highest]))
+            found.append({"column": name, "value": got, "known": seen.n, "low": low, "high": high})
+    return found
 
 
 def undecided_steps(campaign: Campaign, **settings: Any) -> list[dict[str, Any]]:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from cellworth.errors import ParameterError
+from cellworth.errors import DataError, ParameterError
 from cellworth.messages import shorten
+from cellworth.setting_names import spoken
 from cellworth.table.files import FileBytes
 from cellworth.table.frames import library_of
 from cellworth.table.table import Table
+
+_KEYWORD = re.compile(r"\b(?:row_id|missing|kinds|categories|bounds|delimiter|decimal|date_format|encoding)=")
 
 AnyTable = Any
 """A `Table`, a pandas or polars DataFrame, a pyarrow Table, the path of a file, or an array (n, p)."""
@@ -47,9 +52,9 @@ def as_table(given: AnyTable, *, target: str | None = None) -> Table:
             "table.every(100), or read the whole table with Table.read."
         )
     if library_of(given) is not None:
-        return Table.from_frame(given, target=target)
+        return _made(Table.from_frame, given, target, "Table.from_frame(frame, ...)")
     if isinstance(given, str | os.PathLike | FileBytes):
-        return Table.read(given, target=target)
+        return _made(Table.read, given, target, "Table.read(path, ...)")
     if isinstance(given, np.ndarray) and given.ndim == 2:
         if target is not None:
             raise ParameterError(
@@ -61,3 +66,13 @@ def as_table(given: AnyTable, *, target: str | None = None) -> Table:
         "expected a Table, a pandas or polars DataFrame, a pyarrow Table, the path of a file or a 2-D array; "
         f"got {type(given).__name__}.{hint} See Table.read, Table.from_frame and Table.from_arrays."
     )
+
+
+def _made(make: Callable[..., Table], given: Any, target: str | None, call: str) -> Table:
+    """Make a table; an error that advises keywords says what takes them, since the caller does not."""
+    try:
+        return make(given, target=target)
+    except DataError as error:
+        if spoken() != "python" or not _KEYWORD.search(str(error)):
+            raise
+        raise DataError(f"{error} Make a Table with that, and give it instead: {call}.") from None

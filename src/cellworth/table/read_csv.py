@@ -12,15 +12,17 @@ from cellworth.messages import did_you_mean, listing, shorten
 from cellworth.setting_names import named, setting
 from cellworth.table.arrow_csv import FEWEST_BYTES, Wishes, column_name, parse_quickly
 from cellworth.table.csv_format import unguard
+from cellworth.table.dates import is_date
 from cellworth.table.excel import read_sheet
 from cellworth.table.files import File, check_csv_name, check_readable, format_of, place_of, read_bytes
 from cellworth.table.header import refuse_title, warn_of_values, without_separator_line
-from cellworth.table.parse_values import is_comma_number
+from cellworth.table.parse_values import is_comma_number, is_number
 from cellworth.table.raw_cells import NumberedRows, Origin, RawColumn, TextCells, as_texts
 from cellworth.table.text_file import TextFile, decoded, likely_date_formats
 
 OTHER_DELIMITERS = ";\t|"
 SAMPLE = 50  # records that show how a file is written
+LEAST_NAMES = 5  # that differ, before a column is taken to name the rows
 _SEPARATORS = (",", ";", "\t", "|")  # spreadsheets use different ones in different countries
 
 
@@ -61,7 +63,13 @@ def read_csv(
         text = content.decode() if text is None else text
         if any_separator or (delimiter is None and written.decimal == ","):
             delimiter = _most_common(text, delimiter)
-        records, lines = _split(text, delimiter or _usual_delimiter(path, text), name)
+        try:
+            records, lines = _split(text, delimiter or _usual_delimiter(path, text), name)
+        except DataError:  # with another delimiter, the quotes may well match
+            first, *rest = text.lstrip("\ufeff\r\n").splitlines()[: SAMPLE + 1] or [""]
+            if delimiter is None and rest:
+                _refuse_other_delimiter([first], [[line] for line in rest], name)
+            raise
     if not records:
         raise DataError(f"{name}: expected a line of column names and rows below it, got an empty file.")
     header = list(map(column_name, records.pop(0)))
@@ -227,12 +235,20 @@ def _refuse_other_delimiter(header: Sequence[str], records: Sequence[Sequence[st
     if len(header) != 1:
         return
     for other in OTHER_DELIMITERS:
-        if other in header[0] and header[0].count(other) == sum(field.count(other) for field in records[0]):
+        if 1 < _width(header[0], other) == _width(",".join(records[0]), other):
             raise DataError(
                 f"{name}: expected columns separated by a comma, got a single column {shorten(header[0])}. "
                 f"Pass {_all_at_once(records[:SAMPLE], other)}; for a file that does have one column pass "
                 f"{setting('delimiter', ',')}."
             )
+
+
+def _width(line: str, delimiter: str) -> int:
+    """Return how many fields a line has; names and texts in quotes may contain the delimiter."""
+    try:
+        return len(next(csv.reader([line], delimiter=delimiter, strict=True)))
+    except csv.Error:
+        return line.count(delimiter) + 1
 
 
 def likely_settings(text: str) -> dict[str, str]:
@@ -248,7 +264,7 @@ def likely_settings(text: str) -> dict[str, str]:
     header, *lines = [line for line in text.splitlines()[: SAMPLE + 1] if line.strip()] or [""]
     found, separator = {}, ","
     if "," not in header and lines:
-        others = (each for each in OTHER_DELIMITERS if 0 < header.count(each) == lines[0].count(each))
+        others = (each for each in OTHER_DELIMITERS if 1 < _width(header, each) == _width(lines[0], each))
         separator = next(others, ",")
     if separator != ",":
         found["delimiter"] = separator
@@ -259,6 +275,24 @@ def likely_settings(text: str) -> dict[str, str]:
     if len(formats) == 1:
         found["date_format"] = formats[0]
     return found
+
+
+def likely_row_id(text: str, delimiter: str) -> str | None:
+    r"""Return the name of the first column if it is likely to name the rows: texts, none of them twice.
+
+    >>> likely_row_id("patient;age\nP1;61\nP2;44\nP3;50\nP4;61\nP5;70\n", ";")
+    'patient'
+    """
+    lines = [line for line in text.lstrip("\ufeff").splitlines()[: SAMPLE + 1] if line.strip()]
+    try:
+        header, *records = csv.reader(lines, delimiter=delimiter, strict=True)
+    except (csv.Error, ValueError):
+        return None
+    first = [record[0].strip() for record in records if record]
+    named = len(first) >= LEAST_NAMES and len(set(first)) == len(first) and all(first)
+    values = any(is_number(each) or is_comma_number(each) or is_date(each) for each in first)
+    dates = bool(likely_date_formats(first))
+    return column_name(header[0]) if header and named and not (values or dates) else None
 
 
 def _marks_of(fields: Sequence[str]) -> tuple[bool, Sequence[str]]:

@@ -99,6 +99,10 @@ class Target:
         kind: TargetKind = "several classes" if len(classes) > 2 else self.kind
         return replace(self, kind=kind, classes=classes, values=_read_only(codes))
 
+    def with_classes_of(self, cells: Float64Array) -> Target:
+        """Return the target without labels, with the classes of these (m,), values of `column`, added."""
+        return replace(self.with_cells(cells), values=_read_only(np.zeros(0)))
+
     def codes_of(self, cells: Float64Array) -> Float64Array:
         """Return labels (n,), as values of `column`, as `values` holds them; NaN for unknown classes."""
         if self.classes is None:

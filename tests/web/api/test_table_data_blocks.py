@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+from cellworth import Prices
+from cellworth.errors import DataError
 from cellworth.web.url_paths import segment
+from tests.strategy.labelled_in_part import both_without_labels
 from tests.strategy.test_block_batch import both_of, make_frame
 from tests.web.servers import api, begin
 
@@ -72,3 +75,29 @@ def test_pages_say_what_they_can_of_row_blocks(big, http):
         answer = http.get(f"{path}/next", headers=cookie)
         assert words in answer.text
         assert "BlockTable" not in answer.text
+
+
+@pytest.mark.slow
+def test_labels_are_bought_by_rest_and_shown_on_the_pages(client, shared_url, http, tmp_path):
+    table, whole = both_without_labels(tmp_path)
+    name = f"labels {tmp_path.name}"
+    prices = Prices.per_column({"ill": 3.0}, default=1.0)
+    begin(shared_url, table, name, prices=prices, budget=500.0, strategy="label-error-reduction")
+    study, missing = client.campaign(name), int(np.isnan(whole.target.values).sum())
+    ill = study.columns()[-1]
+    assert (ill["name"], ill["labels"], ill["missing"]) == ("ill", True, missing)
+    one, other, *_ = asked = study.ask(count=4)
+    assert {(each.column, each.price) for each in asked} == {("ill", 3.0)}
+    assert study.row(one.row)["label"] == {"column": "ill", "status": "out", "value": None}
+    with pytest.raises(DataError, match="column 'ill': expected one of the classes 0, 1, got 7"):
+        study.tell({(one.row, "ill"): 7})
+    assert study.tell({(one.row, "ill"): 1}) == 1
+    assert study.row(one.row)["label"] == {"column": "ill", "status": "bought", "value": 1}
+    assert study.refuse([(other.row, "ill")], "no consent") == 1
+    assert study.totals().spent == 3.0
+    assert study.columns()[-1]["missing"] == missing - 1
+    place = whole.row_index(one.row)
+    for page in ("queue", "table", f"rows/{place}", "ledger", "manage"):
+        shown = http.get(f"/campaigns/{segment(name)}/{page}")
+        assert shown.status_code == 200, page
+        assert "ill" in shown.text, page

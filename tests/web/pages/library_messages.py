@@ -51,6 +51,7 @@ NEVER_ON_PAGES = {
     "campaign/assessment/status.py": "arguments, in Python",
     "campaign/maintenance.py": "stores are copied and restored on the command line",
     "campaign/stores/address.py": "stores are opened before a server starts",
+    "model/mixed_frames.py": "frames, in Python",
     "table/read_arrays.py": "arrays, in Python",
     "table/write_table.py": "files are written in Python and on the command line",
     "web/api/": "programs, which speak English",
@@ -70,6 +71,7 @@ ONLY_IN_PYTHON = (
     "The address of the PostgreSQL store",
     "There is no parameter",
     "X_filled must",
+    "Xyz Make a Table with that",
     "a campaign begins with the cells",
     "a campaign on row blocks needs",
     "a campaign records its strategy by name",
@@ -96,6 +98,7 @@ ONLY_IN_PYTHON = (
     "nothing to ",
     "prices per cell",
     "prices that are a function",
+    "row 'Xyz': Xyz",
     "row 'Xyz': expected values by column name",
     "rows must ",
     "seed must",
@@ -106,6 +109,7 @@ ONLY_IN_PYTHON = (
     "taking cells needs a lease",
     "target_kind must",
     "the clock must",
+    "the target 'Xyz' is number, and the model",
     "the field 'Prices (optional)' must be",
     "the matrix",
     "the name 'Xyz' cannot be read back",
@@ -373,6 +377,8 @@ PRINTED = {
     "nothing left",
     ": read it with Table.read(path, **trained_table.keywords())",
     "the policy",
+    "<policy for ",
+    "errors cost money",
 }
 """Words in them that are printed in Python and on the command line only."""
 

@@ -45,7 +45,7 @@ def test_campaigns_are_compared(fresh):
         campaign.tell([(each.row, each.column, 1) for each in batch if each.column == "age"], insist=True)
     assert "Tick the campaigns" in fresh.look("/compare").text
     page = fresh.look("/compare?name=study&name=other&name=study")
-    for words in ("study", "other", "77.00", "values bought", "the next money"):
+    for words in ("study", "other", "77.00", "values bought", "spending more"):
         assert words in page.text
     assert page.links.count("/campaigns/study") == 1
     fresh.look("/compare?name=nowhere", status=404)

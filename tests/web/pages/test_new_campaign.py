@@ -93,3 +93,22 @@ def test_descriptions_and_a_price_of_labels_are_typed_and_shown(fresh):
     assert "By two readers" in fresh.look("/campaigns/c/queue").text
     found = fresh.client.get("/api/v1/campaigns/c/columns").json()["items"]
     assert [each["description"] for each in found] == [None, "Fasting <1 h>", "By two readers"]
+
+
+def test_a_german_table_and_price_list_are_read_alike_and_rows_are_named(fresh):
+    """The decimal mark holds for both files, and the column of ids needs no typing."""
+    lines = "".join(
+        f"P{k};{k},5;{'ja' if k % 2 else ''};{'krank' if k % 3 else 'gesund'}\n" for k in range(30)
+    )
+    table = ("werte.csv", f"Patient;Dosis;Raucher;Befund\n{lines}".encode(), "text/csv")
+    prices = ("preise.csv", b"column;price\nDosis;1,25\n(other columns);0,50\n", "text/csv")
+    page = settings(fresh, prices, table)
+    form = begin_form(page)
+    assert form.fields["row_id"] == "Patient"
+    fresh.send(form, target="Befund", delimiter=";", decimal=",", act="begin")
+    with Campaign.open(fresh.url, "werte") as campaign:
+        assert campaign.table.row_ids[0] == "P0"
+        assert sorted(set(campaign.prices.on(campaign.table).alone[0].tolist())) == [0.5, 1.25]
+    manage = fresh.look("/campaigns/werte/manage")
+    new = {"prices": ("p.csv", b"column;price\n(other columns);2,75\n", "text/csv")}
+    assert "The prices are changed" in fresh.send(manage.form("/prices"), files=new).text

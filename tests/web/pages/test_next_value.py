@@ -29,3 +29,18 @@ def test_what_next_and_keep(fresh):
     fresh.send(form, row="q1", v0="21,5")  # a decimal comma is one
     with Campaign.open(fresh.url) as campaign:
         assert campaign.row("q1").cells[0].value == 21.5
+
+
+def test_a_value_far_outside_those_known_is_questioned(fresh):
+    """As in the queue: most of them are slips, and the advice would rest on it."""
+    form = fresh.look(STUDY + "/next").form(STUDY + "/next")
+    page = fresh.send(form, v5="1900-01-01", confidence="90").answer.text
+    assert "1900-01-01 is far outside the" in page
+    assert 'id="advice"' in page
+    assert "is far outside" not in fresh.send(form, v5="2024-01-09", confidence="90").answer.text
+
+
+def test_why_it_is_enough_is_a_sentence(fresh):
+    form = fresh.look(STUDY + "/next").form(STUDY + "/next")
+    page = fresh.send(form, v1="61", confidence="1").answer.text
+    assert "<p>A probability of" in page

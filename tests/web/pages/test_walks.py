@@ -224,4 +224,4 @@ def test_the_bar_shows_what_the_server_says(visit, site):
         '<progress data-what="overview" max="1" aria-label="x"></progress><p data-left="overview"></p>')"""
     )
     page.wait_for_function("() => document.querySelector('[data-what]').value === 0.25")
-    assert page.inner_text("[data-left]") == "About 30 seconds left"
+    assert page.inner_text("[data-left]") == "About 30 s left"

@@ -123,7 +123,7 @@ class PurchasesOut(ResponseModel):
 
 
 class AskOut(PurchasesOut):
-    """Cells, best first; and a sentence if a forecast says that the next money is not worth it."""
+    """Cells, best first; and a sentence if a forecast says that it is not worth spending more."""
 
     stop: str | None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import numpy as np
 from fastapi import File, HTTPException, Query, Request, Response, UploadFile
 
 from cellworth.campaign import Campaign, RowRecord
@@ -103,8 +102,8 @@ def _columns(campaign: Campaign) -> list[ColumnOut]:
     groups = {column: group.name for group in campaign.prices.groups for column in group.columns}
     missing = table.holes_by_column.tolist()
     columns = table.columns
-    if campaign.counts_labels and table.y is not None:
-        columns, missing = campaign.columns, [*missing, int(np.isnan(table.y).sum())]
+    if campaign.counts_labels:
+        columns, missing = campaign.columns, [*missing, campaign.n_unlabelled]
     return [
         ColumnOut(
             name=column.name,

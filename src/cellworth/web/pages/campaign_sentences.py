@@ -260,15 +260,6 @@ SENTENCES: dict[str, str] = {
     "the recorded choice names a completer {name} that this version of cellworth does not know.": message(
         "A newer cellworth chose how to guess missing values."
     ),
-    "labels can be bought in tables in memory only; the prices name the target {name}.": message(
-        "Values of {name} cannot be bought in a table as large as this one, which stays in its own files."
-    ),
-    "Leave it out, or use a table that fits in memory.": message(
-        "Leave its price out, or use a smaller table."
-    ),
-    "{part} buys labels, which does not run on row blocks.": message(
-        "This strategy does not work on a table as large as this one."
-    ),
     "{part} does not run on row blocks: it has no {method}.": message(
         "This strategy does not work on a table as large as this one."
     ),
@@ -302,8 +293,7 @@ SENTENCES: dict[str, str] = {
     "column {column} is the target, which is predicted; leave it out.": message(
         "{column} is what is predicted; leave it blank."
     ),
-    "nothing says when to stop; give error_cost, budget, mean_budget, or confidence (for a number, "
-    "deviation)": message(
+    "nothing says when to stop; give {cost}, {budget}, {mean}, or {sure} (for a number, {much})": message(
         "nothing says when it is enough; say what an error costs, the most to spend on a "
         "row, or how sure is enough"
     ),

@@ -24,7 +24,7 @@ SECONDS = 3600.0
 MESSAGES = {
     "asked": message("Asked for %(count)s values. They are in the queue."),
     "asked-one": message("Asked for one value. It is in the queue."),
-    "stopped": message("A forecast says that the next money is not worth it. Nothing was asked for."),
+    "stopped": message("A forecast says that it is not worth spending more. Nothing was asked for."),
     "nothing": message("Nothing can be bought for this money. Nothing was asked for."),
     "saved": message("Saved: %(cell)s."),
     "saved-many": message("Saved %(count)s values."),

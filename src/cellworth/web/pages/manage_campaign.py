@@ -106,7 +106,7 @@ async def change_prices(
     file, why = await read_upload(prices, "prices.csv", most), reason.strip() or None
 
     def change(campaign: Campaign) -> bool:
-        return campaign.change_prices(Prices.read(file), who=who, reason=why)
+        return campaign.change_prices(Prices.read(campaign.read_options.file(file)), who=who, reason=why)
 
     return await _changed(request, name, pool, change, "prices")
 

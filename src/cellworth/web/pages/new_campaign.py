@@ -19,7 +19,7 @@ from cellworth.report.row_summaries import written
 from cellworth.table import Table
 from cellworth.table.column import KINDS, LABELLED
 from cellworth.table.files import FileBytes
-from cellworth.table.read_csv import likely_settings
+from cellworth.table.read_csv import likely_row_id, likely_settings
 from cellworth.web.dependencies import PoolDep, UploadsDep, Who, read_upload, require_role
 from cellworth.web.pages.flash_messages import back, rejected, typed_in
 from cellworth.web.pages.forms import amount
@@ -196,7 +196,9 @@ def _first_guess(file: FileBytes) -> dict[str, str]:
     except UnicodeDecodeError:
         text = some.decode("cp1252", "replace")
         typed["encoding"] = "cp1252"
-    return typed | likely_settings(text)
+    said = likely_settings(text)
+    row_id = likely_row_id(text, said.get("delimiter", ","))
+    return typed | said | ({} if row_id is None else {"row_id": row_id})
 
 
 def _listed(categories: Sequence[str]) -> str:
@@ -273,7 +275,8 @@ def _bound(text: str, name: str, otherwise: float) -> float:
 
 def _prices(table: Table, stated: FileBytes | None, typed: Mapping[str, str]) -> Prices:
     if stated is not None:
-        return Prices.read(stated)
+        how = table.read_options
+        return Prices.read(stated if how is None else how.file(stated))
     named = {name: j for j, name in _typed_columns(typed).items()}
     amounts = {}
     for name in table.column_names:

@@ -87,7 +87,7 @@ async def ask(
 ) -> Response:
     """Ask for the next values; thanks to the key, a form submitted twice counts once.
 
-    With ``obey``, nothing is asked for if a forecast says that the next money is not worth it.
+    With ``obey``, nothing is asked for if a forecast says that it is not worth spending more.
     """
     try:
         limits = amount(budget, "Money"), whole(count, "Values", least=1)

@@ -40,7 +40,7 @@ async def cell_map(
     page: str = "1",
 ) -> Response:
     """Show the map of the table, or of a range of rows."""
-    head = await pool.read(name, head_of)
+    head, labels = await pool.read(name, lambda campaign: (head_of(campaign), campaign.counts_labels))
     summary = summary_of(jobs, name, "cell_map")
     part = await _part(jobs, name, summary.data, first, last)
     shown = None
@@ -52,7 +52,9 @@ async def cell_map(
             "pages": -(-lines // LINES),
             "lines": range((at - 1) * LINES, min(lines, at * LINES)),
         }
-    return show(request, "map.html", head, tab="table", summaries=[summary], map=part, shown=shown)
+    return show(
+        request, "map.html", head, tab="table", summaries=[summary], map=part, shown=shown, labels=labels
+    )
 
 
 @router.get("/campaigns/{name}/map.json", dependencies=[require_role("read")], name="map_data")

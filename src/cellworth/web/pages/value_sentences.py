@@ -214,8 +214,8 @@ SENTENCES: dict[str, str] = {
     "no cell that can be bought would change the prediction": message(
         "no value that can be bought would change the prediction"
     ),
-    "it is expected to move the prediction most for its price": message(
-        "it is expected to move the prediction most for its price"
+    "expected to move the prediction most for the money": message(
+        "expected to move the prediction most for the money"
     ),
     "free cells are always worth taking": message("free values are always worth taking"),
     "with {n} more cell{s} expected to save {worth} for {price}": message(
