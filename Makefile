@@ -128,7 +128,7 @@ paper: $(VENV)/.studies   ## the paper's tables and figures, run again: ARGS="fi
 studies: paper   ## the paper and the studies of completion and acquisition, from which docs/results come
 	$(BIN)/python -m studies.completion
 	$(BIN)/python -m studies.completion.calibration
-	$(BIN)/python -m studies.completion.nonlinear --rows 600
+	$(BIN)/python -m studies.completion.nonlinear --rows 600 --seeds 3
 	$(BIN)/python -m studies.acquisition
 
 bench: $(VENV)/.bench   ## speed and memory against peers, as ratios in one run: writes docs/benchmarks.md

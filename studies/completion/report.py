@@ -216,6 +216,7 @@ def _coverage_table(coverages: Sequence[Coverage]) -> str:
 
 # Okabe and Ito's palette, safe for colour-blind readers.
 COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#7F7F7F", "#0072B2", "#D55E00")
+PUBLISHED = ", published"  # ends the name of a method by its published recipe
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
@@ -235,6 +236,7 @@ def _pyplot() -> Any:
 def plot_errors(errors: Mapping[tuple[str, float, str], tuple[float, float]], path: Path) -> None:
     """Draw mean errors with standard deviations: a panel per table, a group per share, a bar per method.
 
+    A method by its published recipe has the colour of the method, hatched, and the paper's figure, too.
     ``errors`` gives (mean, standard deviation) by (data set, share, method).
     """
     plt = _pyplot()
@@ -266,7 +268,9 @@ def _draw_panel(
     width = 0.8 / len(methods)
     highest = max(sum(errors[dataset, share, m]) for share in shares for m in methods)
     places, papers = [], []
+    plain = [method for method in methods if not method.endswith(PUBLISHED)]
     for j, method in enumerate(methods):
+        name = method.removesuffix(PUBLISHED)
         x = np.arange(len(shares)) + (j - (len(methods) - 1) / 2) * width
         mean, sd = np.array([errors[dataset, share, method] for share in shares]).T
         panel.bar(
@@ -274,16 +278,17 @@ def _draw_panel(
             mean,
             width,
             yerr=sd,
-            color=COLOURS[j % len(COLOURS)],
+            color=COLOURS[plain.index(name) % len(COLOURS)],
+            hatch="////" if name != method else None,
             edgecolor="white",
             linewidth=0.5,
             error_kw={"elinewidth": 0.9, "capsize": 1.5},
             label=method,
         )
         for place, share in zip(x, shares, strict=True):
-            if (dataset, share, method) in TABLE_1:
+            if (dataset, share, name) in TABLE_1:
                 places.append(place)
-                papers.append(TABLE_1[dataset, share, method].error)
+                papers.append(TABLE_1[dataset, share, name].error)
     _draw_paper(panel, np.array(places), np.array(papers), 1.4 * highest)
     panel.set_title(dataset)
     panel.set_xticks(np.arange(len(shares)), [f"{share:.0%} observed" for share in shares])

@@ -91,7 +91,7 @@ def reproduce(
 
     Notes
     -----
-    All parts with ten repeats take some 40 minutes of processor time.
+    All parts with ten repeats take some 50 minutes of processor time.
     """
     settings = settings or Settings()
     chosen, left_out = _choose(parts, settings)

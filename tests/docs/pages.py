@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+README = ROOT / "README.md"
 GENERATED = ("results", "benchmarks.md")
 
 _BLOCK = re.compile(
@@ -41,9 +42,9 @@ class Block:
 
 
 def pages() -> list[Path]:
-    """Return the pages that are written by hand."""
+    """Return the pages that are written by hand, and the README."""
     found = sorted(DOCS.rglob("*.md"))
-    return [page for page in found if page.relative_to(DOCS).parts[0] not in GENERATED]
+    return [README, *(page for page in found if page.relative_to(DOCS).parts[0] not in GENERATED)]
 
 
 def blocks(text: str) -> list[Block]:
@@ -57,6 +58,8 @@ def blocks(text: str) -> list[Block]:
 def run(page: Path, folder: Path) -> list[tuple[Block, str]]:
     """Run the blocks of a page in a folder that has the tutorial's data; return what each prints."""
     shutil.copy(DOCS / "data" / "clinic.csv", folder)
+    (folder / "docs" / "data").mkdir(parents=True, exist_ok=True)  # where the README finds it
+    shutil.copy(DOCS / "data" / "clinic.csv", folder / "docs" / "data")
     module = types.ModuleType("page")  # a real one, so that classes of the page can be pickled
     ran = []
     with contextlib.chdir(folder), warnings.catch_warnings(), _known(module):

@@ -15,7 +15,7 @@ CODE_PAGES = [page for page in ALL_PAGES if blocks(page.read_text("utf-8"))]
 
 
 def name_of(page):
-    return str(page.relative_to(DOCS))
+    return str(page.relative_to(DOCS if page.is_relative_to(DOCS) else ROOT))
 
 
 def commands(program):

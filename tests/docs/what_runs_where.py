@@ -73,8 +73,6 @@ def strategy_row(name):
     made = strategy.get(name)
     roles = {"completer": made.completer, "scorer": made.scorer, "selector": made.selector}
     lacking = [f"`{type(part).__name__}`" for role, part in roles.items() if not runs(part, role)]
-    if getattr(made.scorer, "labels_only", False):
-        lacking = lacking or ["labels"]
     note = (
         f"because of {', '.join(lacking)}"
         if lacking
@@ -97,15 +95,16 @@ REST = """## Functions
 | | on row blocks |
 |---|---|
 | `fill`, `cellworth fill` | yes, with intervals |
-| `advise`, `cellworth advise` | yes, with all prices and with refused cells; not with labels for sale |
+| `advise`, `cellworth advise` | yes, with all prices, labels for sale and refused cells |
 | `advise` on sparse matrices, `.npz` files | yes, with `SparseCompleter` in every strategy; not "auto" |
-| `Campaign`: ask, tell, refuse, correct, take, rows, extend, fill, replay, check, backup, export | yes |
+| `Campaign`: ask, tell, refuse, correct, take, of cells and labels | yes |
+| `Campaign`: rows, extend, fill, replay, check, backup, export | yes |
 | `Campaign.status`, `forecast`, `advice` | on every k-th row, 4,000 to 8,000 in all, and say so |
 | `Campaign.model` | on the same rows, with their answers, and warns of it |
 | `Campaign.write_report` | yes, with scores of the same rows; without the map of cells and columns' worths |
 | `Campaign.policy`, `next_cell` | for any row, by a model of the same rows, and warn of it |
 | `Campaign.undecided`, `cellworth next` | likewise, for the first 1,000 rows without a label |
-| `Campaign.cells`; labels as answers: start a campaign on some rows, `table.every(k)` | no |
+| `Campaign.cells` | no; of a campaign on some rows, `table.every(k)` |
 | pages and REST: queue, grid in the order of rows, rows, columns, money, history | yes |
 | pages and REST: other summaries, filters of the grid, whole files | no |
 | `simulate`, `forecast`; `cellworth model` | on such rows, and warn of it; money is that of all |

@@ -9,6 +9,7 @@ from sklearn.svm import LinearSVC
 
 from cellworth import Table
 from cellworth.model.candidates import candidate_named
+from cellworth.model.feature_views import complete_features
 from cellworth.simulation import full_information
 from cellworth.simulation.evaluate import judge
 from cellworth.simulation.hidden_truth import make_world
@@ -31,8 +32,8 @@ def test_the_judge_agrees_with_scikit_learn_by_hand(tumours):
 def test_a_candidate_is_trained_on_the_rows_as_they_are(tumours, name):
     world = make_world(tumours, observed=1.0, train=0.7, seed=4)
     candidate = candidate_named(name, is_number=False)
-    learner = clone(candidate.learner).fit(world.truth, world.y.astype(int))
-    P = learner.predict_proba(world.X_test)
+    shown, tested = (complete_features(X, candidate.view) for X in (world.truth, world.X_test))
+    P = clone(candidate.learner).fit(shown, world.y.astype(int)).predict_proba(tested)
     judged = judge(world, world.truth, world.truth, None, candidate)
     assert judged["reconstruction_error"] == 0
     assert judged["auc"] == roc_auc_score(world.y_test, P[:, 1])
