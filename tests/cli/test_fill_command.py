@@ -106,8 +106,8 @@ def test_errors_are_one_line(folder, words, code, says, capsys):
 
 @pytest.mark.slow  # a process that is killed does what a fit does that is interrupted: tests/blocks
 def test_the_same_command_goes_on_after_an_interruption(tmp_path):
-    X, y = make_table(33_000, 6, 0)  # larger ones start from a sample of their rows in memory
-    write_parquet(tmp_path / "big", X, y, files=2, row_group=5_500)
+    X, y = make_table(60_000, 6, 0)
+    write_parquet(tmp_path / "big", X, y, files=2, row_group=10_000)
     words = [
         "fill",
         "big",

@@ -121,6 +121,22 @@ def test_the_result_is_that_of_the_fit_in_memory(kind, penalty, unit):
     np.testing.assert_allclose(blocks.coef_, whole.coef_, atol=1e-3)
 
 
+@pytest.mark.parametrize("kind", [None, "two", "three", "number"])
+def test_from_a_sample_it_ends_where_the_fit_in_memory_does(kind):
+    """A large table starts from the same sample, so that of several stationary points both reach one."""
+    X, y = made_up(kind, n=34_000)
+    whole = SupervisedCompleter(tol=1e-7).fit(X, y)
+    source = open_blocks(X, target=y, engine=NoRoom(1, block_rows=7001))
+    blocks = SupervisedCompleter(tol=1e-7).fit(source)
+    assert blocks.converged_
+    assert blocks.n_iter_ < whole.n_iter_ / 2
+    assert blocks.objective_[-1] == pytest.approx(whole.objective_[-1], rel=1e-9)
+    assert blocks.rank_ == whole.rank_
+    off = blocks.completed_.gather()[0] - whole.completed_
+    assert np.sqrt(np.mean(off**2)) < 1e-3 * np.nanstd(X)
+    np.testing.assert_allclose(blocks.coef_, whole.coef_, atol=1e-3)
+
+
 def test_other_losses_keep_their_iterates():
     X, y = made_up("two")
     said = {"loss": "logistic"}

@@ -44,11 +44,12 @@ from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
 from cellworth.complete.gaussian.streamed_step import MOST_COLUMNS, streamed_step
 from cellworth.complete.labels import LabelCode
 from cellworth.complete.scaling import Scaling, scaled_cells
+from cellworth.complete.solver.cell_sums import CellSums
 from cellworth.complete.solver.factors import fold_in
 from cellworth.complete.solver.linear_part import LabelledSums, LinearPart, fit_linear_part
 from cellworth.complete.solver.losses import SquaredLoss
 from cellworth.complete.solver.monitor import Callback, Monitor, Solution
-from cellworth.complete.solver.passes_over_blocks import CellSums
+from cellworth.complete.solver.sampled_start import SampleFit
 from cellworth.complete.solver.singular_value_thresholding import Shrinkage, shrinkage
 
 
@@ -193,6 +194,7 @@ def minimise_without_iterate(
     trace_penalty: float,
     tol: float,
     max_iter: int,
+    sample: SampleFit | None = None,
     checkpoint: Checkpoint | None = None,
     callback: Callback | None = None,
 ) -> Solution:
@@ -206,7 +208,8 @@ def minimise_without_iterate(
         S = saved["S"]
     else:
         seen = np.sqrt(np.maximum(sums.counts, 1) / source.n_rows)
-        start = shrinkage(sums.gram / np.outer(seen, seen), 0.0)
+        start = shrinkage(sums.gram / np.outer(seen, seen), 0.0) if sample is None else sample.shape
+        model = model if sample is None else sample.model
         S = (start.basis * (start.singular_values / trace_penalty)) @ start.basis.T
     weights, monitor = Weights(S, model, n_targets), None
     scale, eps = float(np.sqrt(sums.square)), float(np.finfo(np.float64).eps)

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.checkpoints import Checkpoint
-from cellworth.blocks.engine_protocol import Blocks, add
+from cellworth.blocks.engine_protocol import Blocks
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.thread_engine import RowBlocks, ThreadEngine
 from cellworth.complete.completer import BlockCompleter, fit_source
@@ -32,12 +32,13 @@ from cellworth.complete.proximal_without_iterate import FoldIn, minimise_without
 from cellworth.complete.scaling import Scaling, put_back, scaled_cells
 from cellworth.complete.solver import passes_over_blocks
 from cellworth.complete.solver.as_published import published_solver
+from cellworth.complete.solver.cell_sums import sums_and_sample
 from cellworth.complete.solver.factors import balanced_factors, factorise, fold_in
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.monitor import Callback, Solution
-from cellworth.complete.solver.passes_over_blocks import CellSums, Outline, minimise_blocks
+from cellworth.complete.solver.passes_over_blocks import Outline, minimise_blocks
 from cellworth.complete.solver.proximal_gradient import minimise
-from cellworth.complete.solver.sampled_start import first_fit
+from cellworth.complete.solver.sampled_start import first_fit, fit_to_sample, sampling_pays, stride
 from cellworth.complete.solver.singular_value_thresholding import Shrinkage, shrinkage, spectrum
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.unread_blocks import fits_in_memory, scaled_blocks
@@ -252,13 +253,11 @@ class SupervisedCompleter(BlockCompleter):
     ) -> Blocks | None:
         """Fit to a table of row blocks by the same iterations; return the iterate of each block.
 
-        The result is that of `fit` on the whole table, up to rounding in the sums, and as far as ``tol`` goes
-        for a large table, where `fit` starts from a sample. If iterates would not fit in memory,
-        `cellworth.complete.proximal_without_iterate` does without, for the squared loss and at most 64
-        columns with those of the labels. With other losses, and more columns, two iterates of the size of the
-        table are kept: Dask's workers write what does not fit in their memory to disk, and an iteration then
-        takes as long as writing and reading them; threads of one process have no such disk, so use
-        `DaskEngine`.
+        The result is that of `fit` on the whole table, up to rounding in the sums. If iterates would not fit
+        in memory, `cellworth.complete.proximal_without_iterate` does without, for the squared loss and at
+        most 64 columns with those of the labels. With other losses, and more columns, two iterates of the
+        size of the table are kept: Dask's workers write what does not fit in their memory to disk, and an
+        iteration takes as long as writing and reading them; threads of one process have no such disk.
         """
         self._check_blocks(source)
         code = label_code(summary.labels, self.loss, self.target, f"the target {source.target!r}")
@@ -266,11 +265,17 @@ class SupervisedCompleter(BlockCompleter):
         n_targets = code.n_labelled if self.label_weight > 0 else 0
         outline = Outline((source.n_rows, len(source.columns)), n_targets > 0, scaling, code)
         data = scaled_blocks(source, summary.rows_before, outline)
-        sums = CellSums(*source.engine.reduce(passes_over_blocks.cell_sums, add, data))
-        self.trace_penalty_ = self._penalty(shrinkage, sums.gram, 0.0)
         model = self._first_model(n_targets, code, scaling, None)
+        new = checkpoint is None or not checkpoint.is_there()
+        pays = new and sampling_pays(outline.shape, n_targets, model, self.trace_penalty)
+        every = stride(outline.shape) if pays else None
+        sums, rows = sums_and_sample(source.engine, data, n_targets, every)
+        self.trace_penalty_ = self._penalty(shrinkage, sums.gram, 0.0)
         settings: Any = {name: getattr(self, name) for name in ("tol", "max_iter", "callback")}
         settings |= {"n_targets": n_targets, "trace_penalty": self.trace_penalty_, "checkpoint": checkpoint}
+        if every is not None and rows is not None and self.trace_penalty_ > 0:
+            with ThreadEngine(self.n_jobs) as engine:
+                settings["sample"] = fit_to_sample(rows, every, model, self.trace_penalty_, engine)
         again = needs_no_iterate(code, outline.shape[1], self.trace_penalty_) and not fits_in_memory(source)
         if again:
             solution = minimise_without_iterate(source, model, sums, scaling, code, **settings)

@@ -12,13 +12,17 @@ from cellworth.complete.solver import sampled_start
 from cellworth.complete.solver.losses import SquaredLoss
 from cellworth.complete.solver.proximal_gradient import minimise_from_means
 from cellworth.complete.solver.sampled_start import (
+    EVERY,
     LEAST_CELLS,
+    LEAST_ROWS,
+    MOST_CELLS,
     fill_given_shape,
     first_fit,
+    fit_to_sample,
     plain_solution,
     sampling_pays,
     solve_in_holes,
-    start_from_sample,
+    stride,
 )
 from cellworth.complete.solver.singular_value_thresholding import spectrum, threshold_singular_values
 from cellworth.complete.solver.step import Rows
@@ -28,6 +32,15 @@ from tests.conftest import need
 from .problems import LOSSES, blank, make_rows, objective, random_model
 
 LARGE = 25_000, 8  # as many cells as a sample pays for
+
+
+def sampled(rows, model, penalty, engine=None):
+    """Return the start of a fit: the filled table (n, d) and the model."""
+    part = Rows(rows.values[::EVERY], rows.observed[::EVERY], rows.targets[::EVERY], rows.wide)
+    found = fit_to_sample(part.in_single_precision(), EVERY, model, penalty, engine)
+    filled = np.empty(rows.values.shape, np.float32)
+    fill_given_shape(filled, rows, found.shape, penalty, engine)
+    return filled, found.model
 
 
 def expected_cells(values, observed, shape, penalty):
@@ -108,7 +121,7 @@ def test_the_start_is_much_nearer_than_column_means():
     n, d = LARGE
     rows, model = make_rows(n, d, SquaredLoss(), 1, rng), blank(SquaredLoss(), d, 1, 1 / n)
     solved = first_fit(rows, model, 5.0, None, tol=1e-7, max_iter=1000)
-    start = start_from_sample(rows, model, 5.0, None)
+    filled, near = sampled(rows, model, 5.0)
 
     def excess(table, model):
         shrunk = threshold_singular_values(
@@ -116,16 +129,12 @@ def test_the_start_is_much_nearer_than_column_means():
         )  # one proximal step: observed cells are those of the data
         return objective(shrunk, rows, model, 5.0) - solved.objective[-1]
 
-    assert excess(start.iterate.astype(float), start.model) < 0.05 * excess(
-        column_means(rows)[0], solved.model
-    )
-    assert np.linalg.svd(start.iterate, compute_uv=False).sum() <= start.trace_norm
+    assert excess(filled.astype(float), near) < 0.05 * excess(column_means(rows)[0], solved.model)
 
 
 def test_a_sample_pays_for_long_tables_only():
     def pays(n, d, penalty=1.0, label_weight=1.0):
-        rows = Rows(np.zeros((n, d)), np.ones((n, d), bool), np.zeros((n, 1)), n < d)
-        return sampling_pays(rows, blank(SquaredLoss(), d, 1, label_weight / n), penalty)
+        return sampling_pays((n, d), n, blank(SquaredLoss(), d, 1, label_weight / n), penalty)
 
     assert pays(*LARGE)
     assert not pays(LEAST_CELLS // 8 - 1, 8)
@@ -134,15 +143,25 @@ def test_a_sample_pays_for_long_tables_only():
     assert not pays(*LARGE, label_weight=1000.0)
 
 
+@given(n=st.integers(1, 10**9), d=st.integers(1, 2000))
+def test_a_sample_is_an_eighth_or_fits_in_memory_and_has_rows_enough(n, d):
+    k = stride((n, d))
+    assert k >= EVERY
+    if k > EVERY:
+        assert n // k >= LEAST_ROWS * d
+        assert n // k * d >= MOST_CELLS - d
+        assert n / k * d <= max(2 * MOST_CELLS, 2 * LEAST_ROWS * d * d)
+
+
 def test_threads_do_not_change_the_result():
     rng = np.random.default_rng(5)
     rows = make_rows(*LARGE, SquaredLoss(), 1, rng)
     model = blank(SquaredLoss(), LARGE[1], 1, 1 / LARGE[0])
-    alone = start_from_sample(rows, model, 5.0, None)
+    alone = sampled(rows, model, 5.0)
     with ThreadEngine(2) as engine:
-        together = start_from_sample(rows, model, 5.0, engine)
-    assert np.array_equal(alone.iterate, together.iterate)
-    assert np.array_equal(alone.model.coef, together.model.coef)
+        together = sampled(rows, model, 5.0, engine)
+    assert np.array_equal(alone[0], together[0])
+    assert np.array_equal(alone[1].coef, together[1].coef)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

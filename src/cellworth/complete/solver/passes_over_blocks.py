@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,10 +19,12 @@ from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.engine_protocol import Blocks, Engine, Sized, add, merge_in_tree
 from cellworth.blocks.thread_engine import block_size
 from cellworth.complete.scaling import Scaling, scaled_cells
+from cellworth.complete.solver.cell_sums import CellSums
 from cellworth.complete.solver.fused_step import land, start, step
 from cellworth.complete.solver.linear_part import LabelledSums, LinearPart
 from cellworth.complete.solver.monitor import Callback, Solution
-from cellworth.complete.solver.proximal_gradient import Descent, approach, descend
+from cellworth.complete.solver.proximal_gradient import Approach, Descent, approach, descend
+from cellworth.complete.solver.sampled_start import SampleFit, filled_rows, product_given_shape
 from cellworth.complete.solver.singular_value_thresholding import Shrinkage, shrinkage
 from cellworth.complete.solver.step import Rows, StepSums, sample_size
 
@@ -44,10 +46,11 @@ def minimise_blocks(
     trace_penalty: float,
     tol: float,
     max_iter: int,
+    sample: SampleFit | None = None,
     checkpoint: Checkpoint | None = None,
     callback: Callback | None = None,
 ) -> Solution:
-    """Minimise F from the column means, or resume from a checkpoint; see `proximal_gradient.minimise`.
+    """Minimise F from a sample or the column means, or resume; see `proximal_gradient.minimise`.
 
     Parameters
     ----------
@@ -58,6 +61,10 @@ def minimise_blocks(
         Number of rows that enter the loss.
     dtype : data-type
         Dtype of the table's values.
+    sample : SampleFit or None
+        The fit to a sample of the rows, if there is one to start from.
+    checkpoint : Checkpoint or None
+        Where states are kept; if there are some, the iterations go on from them.
 
     Returns
     -------
@@ -70,11 +77,16 @@ def minimise_blocks(
         passes = BlockPasses(engine, data, states, *made_for)
         descent = Descent.from_arrays(checkpoint.load(), callback)
     else:
-        states = engine.map(column_means, data, shared=(sums.totals / np.maximum(1, sums.counts),))
+        if sample is None:
+            states = engine.map(column_means, data, shared=(sums.totals / np.maximum(1, sums.counts),))
+        else:
+            product = product_given_shape(sample.shape, trace_penalty)
+            states, model = engine.map(given_shape, data, shared=(product,)), sample.model
         passes = BlockPasses(engine, data, states, *made_for)
         (gram,) = engine.reduce(gram_of_iterate, add, states)
-        trace_norm = shrinkage(gram, 0.0).trace_norm
-        near = approach(passes, model, trace_penalty, trace_norm, max_iter=max_iter - 1)
+        near = Approach(model, shrinkage(gram, 0.0).trace_norm, 0)
+        if sample is None:
+            near = approach(passes, model, trace_penalty, near.trace_norm, max_iter=max_iter - 1)
         descent = Descent.begin(
             passes,
             near.model,
@@ -155,11 +167,14 @@ class Piece:
         How many of them enter the loss: all or none.
     n_sampled : int
         How many of them, from the first, are sampled.
+    first_row : int
+        The place of the first one in the table with labelled rows first.
     """
 
     rows: slice
     n_targets: int
     n_sampled: int
+    first_row: int
 
 
 @dataclass(frozen=True)
@@ -269,7 +284,7 @@ def cut_pieces(
             length = min(size, n - of_block)
             stop = min(end, begin + of_block + length - first_row)
             sampled = min(max(0, of_block + sample_size(length) - first_row), stop - begin)
-            pieces.append(Piece(slice(begin, stop), stop - begin if enters else 0, sampled))
+            pieces.append(Piece(slice(begin, stop), stop - begin if enters else 0, sampled, first_row))
             first_row += stop - begin
             begin = stop
     return pieces
@@ -294,6 +309,17 @@ def column_means(data: ScaledBlock, means: FloatArray) -> RowState:
     """Return the state with the means (d,) of the scaled columns in the holes, before the first pass."""
     data = data.scaled()
     iterate = np.where(data.observed, data.values, means.astype(data.values.dtype))
+    return _before_passes(iterate, data)
+
+
+def given_shape(data: ScaledBlock, product: FloatArray) -> RowState:
+    """Return the state with what a sample implies in the holes, before the first pass; see `filled_rows`."""
+    data = data.scaled()
+    iterate = filled_rows(data.values, data.observed, product).astype(data.values.dtype)
+    return _before_passes(iterate, data)
+
+
+def _before_passes(iterate: FloatArray, data: ScaledBlock) -> RowState:
     d = iterate.shape[1]
     trails = [np.zeros((piece.n_sampled, d), dtype=iterate.dtype) for piece in data.pieces]
     return RowState(iterate, iterate, trails, NO_SUMS)
@@ -364,23 +390,6 @@ def settled(state: RowState, data: ScaledBlock) -> FloatArray:
 def sums_of(state: RowState) -> StepSums:
     """Return the sums of the pass that led to a state."""
     return state.sums
-
-
-class CellSums(NamedTuple):
-    """Sums over the scaled table with zeros in its holes; additive over blocks."""
-
-    totals: FloatArray  # (d,): sum of each column
-    counts: IntArray  # (d,): number of observed cells
-    gram: FloatArray  # (d, d)
-    square: float  # squared norm of the table
-
-
-def cell_sums(data: ScaledBlock) -> CellSums:
-    """Return the sums of a block."""
-    data = data.scaled()
-    exact = data.values.astype(np.float64, copy=False)
-    squares = float(np.vdot(exact, exact))
-    return CellSums(exact.sum(axis=0), data.observed.sum(axis=0), exact.T @ exact, squares)
 
 
 def gram_of_iterate(state: RowState) -> tuple[FloatArray]:

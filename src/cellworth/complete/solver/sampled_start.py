@@ -15,7 +15,9 @@ singular values a :math:`\sqrt k`-th: the fit to these has the penalty :math:`\l
 conjugate gradients, a product for each: a few large singular values apart, :math:`\Lambda` is nearly a
 multiple of I. A sample of an eighth and these steps take as long as some six iterations, and save 10 to 50.
 
-This only gives a starting point: the iterations that follow decide when to stop.
+This only gives a starting point: the iterations that follow decide when to stop. On row blocks the sample has
+the same rows and is fitted in the same way, in one process; `cellworth.complete.solver.cell_sums`
+gathers it.
 """
 
 from __future__ import annotations
@@ -25,7 +27,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.thread_engine import RowBlocks, ThreadEngine
@@ -38,6 +39,7 @@ from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.warm_start import column_means, largest_trace_norm
 
 EVERY = 8  # of so many rows, one is in the sample
+MOST_CELLS = 4_000_000  # of the sample: of longer tables, fewer rows do
 LEAST_CELLS = 200_000  # of smaller tables an iteration takes hardly longer than one of their sample
 LEAST_ROWS = 16  # of the sample, per column
 MOST_LABEL_WEIGHT = 100.0
@@ -46,32 +48,35 @@ SAMPLE_ITERATIONS = 50
 STEPS = 8  # of conjugate gradients
 
 
-class SampledStart(NamedTuple):
-    """Where to start.
+class SampleFit(NamedTuple):
+    """What a fit to some of the rows tells about all of them.
 
     Attributes
     ----------
-    iterate : (n, d) array
-        Observed values, and guesses of the hidden ones, rounded to single precision.
-    trace_norm : float
-        An upper bound on that of ``iterate``.
+    shape : Shrinkage
+        Singular values and basis of M for all rows; without an operator.
     model : LinearPart
     """
 
-    iterate: FloatArray
-    trace_norm: float
+    shape: Shrinkage
     model: LinearPart
 
 
-def sampling_pays(rows: Rows, model: LinearPart, trace_penalty: float) -> bool:
+def stride(shape: tuple[int, int]) -> int:
+    """Return k, where every k-th row of a table (n, d) is its sample."""
+    n, d = shape
+    return max(EVERY, min(n * d // MOST_CELLS, n // (LEAST_ROWS * d)))
+
+
+def sampling_pays(shape: tuple[int, int], n_targets: int, model: LinearPart, trace_penalty: float) -> bool:
     """Return whether a start from a sample takes less time than the iterations that it saves.
 
     Not where labels weigh so much that table and model are strongly coupled: then it saves nothing, and may
     lead to another stationary point.
     """
-    n, d = rows.values.shape
+    n, d = shape
     long = n * d >= LEAST_CELLS and n >= EVERY * LEAST_ROWS * d
-    return long and trace_penalty > 0 and model.weight * len(rows.targets) <= MOST_LABEL_WEIGHT
+    return long and trace_penalty > 0 and model.weight * n_targets <= MOST_LABEL_WEIGHT
 
 
 def first_fit(
@@ -82,46 +87,41 @@ def first_fit(
     ``settings`` are those of `minimise`. ``n_iter`` counts the iterations on all rows.
     """
     settings |= {"trace_penalty": trace_penalty, "blocks": _blocks(rows, engine)}
-    if sampling_pays(rows, model, trace_penalty):
-        dtype = np.dtype(np.float32) if settings.get("single") else rows.values.dtype
-        iterate, trace_norm, model = start_from_sample(rows, model, trace_penalty, engine, dtype)
-        return minimise(iterate, model, rows, trace_norm=trace_norm, **settings)
+    if sampling_pays(rows.values.shape, len(rows.targets), model, trace_penalty):
+        every = stride(rows.values.shape)
+        found = fit_to_sample(_sample(rows, every), every, model, trace_penalty, engine)
+        filled = np.empty(rows.values.shape, np.float32 if settings.get("single") else rows.values.dtype)
+        fill_given_shape(filled, rows, found.shape, trace_penalty, engine)
+        return minimise(filled, found.model, rows, trace_norm=largest_trace_norm(filled), **settings)
     iterate, trace_norm = column_means(rows)
     return minimise_from_means(iterate, model, rows, trace_norm=trace_norm, **settings)
 
 
-def start_from_sample(
-    rows: Rows,
-    model: LinearPart,
-    trace_penalty: float,
-    engine: ThreadEngine | None,
-    dtype: DTypeLike = np.float32,
-) -> SampledStart:
-    """Fit to some rows, in single precision, and return where to start with all of them, not wide."""
-    part = _sample(rows)
+def fit_to_sample(
+    part: Rows, every: int, model: LinearPart, trace_penalty: float, engine: ThreadEngine | None
+) -> SampleFit:
+    """Fit to every k-th row, in single precision, with the model and penalty of all rows; not wide."""
     found = first_fit(
         part,
-        replace(model, ridge=model.ridge / EVERY),
-        trace_penalty / np.sqrt(EVERY),
+        replace(model, ridge=model.ridge / every),
+        trace_penalty / np.sqrt(every),
         engine,
         tol=SAMPLE_TOL,
         max_iter=SAMPLE_ITERATIONS,
     )
-    shape = Shrinkage(np.zeros((0, 0)), found.singular_values * np.sqrt(EVERY), found.basis)
-    filled = np.empty(rows.values.shape, dtype)
-    fill_given_shape(filled, rows, shape, trace_penalty, engine)
-    return SampledStart(filled, largest_trace_norm(filled), replace(found.model, ridge=model.ridge))
+    shape = Shrinkage(np.zeros((0, 0)), found.singular_values * np.sqrt(every), found.basis)
+    return SampleFit(shape, replace(found.model, ridge=model.ridge))
 
 
 def _blocks(rows: Rows, engine: ThreadEngine | None) -> RowBlocks:
     return RowBlocks(rows.values.shape, rows.values.itemsize, engine)
 
 
-def _sample(rows: Rows) -> Rows:
+def _sample(rows: Rows, every: int) -> Rows:
     """Return every k-th row, rounded to single precision; the labelled ones first, as they were."""
-    every = slice(None, None, EVERY)
-    values, targets = rows.values[every], rows.targets[every]
-    observed = np.ascontiguousarray(rows.observed[every])
+    chosen = slice(None, None, every)
+    values, targets = rows.values[chosen], rows.targets[chosen]
+    observed = np.ascontiguousarray(rows.observed[chosen])
     return Rows(values.astype(np.float32), observed, targets.astype(np.float32), rows.wide)
 
 
@@ -142,18 +142,33 @@ def fill_given_shape(
     steps : int
         Of conjugate gradients, in single precision. d of them would be exact.
     """
-    kept = shape.singular_values
-    inverse = (shape.basis * (trace_penalty / (kept + trace_penalty) - 1)) @ shape.basis.T
-    inverse.flat[:: len(inverse) + 1] += 1
-    product = inverse.astype(np.float32)
+    product = product_given_shape(shape, trace_penalty)
 
     def of_run(r: slice) -> tuple[int]:
-        part = rows.values[r].astype(np.float32)
-        solve_in_holes(product, part, rows.observed[r], steps)
-        filled[r] = part
+        filled[r] = filled_rows(rows.values[r], rows.observed[r], product, steps)
         return (0,)
 
     _blocks(rows, engine).sum_runs(of_run)
+
+
+def product_given_shape(shape: Shrinkage, trace_penalty: float) -> FloatArray:
+    r"""Return :math:`\lambda_1\Lambda` (d, d) in single precision."""
+    kept = shape.singular_values
+    inverse = (shape.basis * (trace_penalty / (kept + trace_penalty) - 1)) @ shape.basis.T
+    inverse.flat[:: len(inverse) + 1] += 1
+    return inverse.astype(np.float32)
+
+
+def filled_rows(
+    values: FloatArray, observed: BoolArray, product: FloatArray, steps: int = STEPS
+) -> FloatArray:
+    """Return rows (m, d) in single precision, with what the product and the observed values imply in holes.
+
+    ``values`` are 0 in the holes; the product is that of `product_given_shape`.
+    """
+    filled = values.astype(np.float32)
+    solve_in_holes(product, filled, observed, steps)
+    return filled
 
 
 def solve_in_holes(product: FloatArray, filled: FloatArray, observed: BoolArray, steps: int) -> None:
