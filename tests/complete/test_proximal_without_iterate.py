@@ -30,6 +30,14 @@ class NoRoom(ThreadEngine):
         return 0
 
 
+class KeepsNothing(NoRoom):
+    """An engine that refuses to keep anything between passes, but for the completed rows at the end."""
+
+    def map(self, function, *blocks, shared=()):
+        assert "pass" not in function.__name__
+        return super().map(function, *blocks, shared=shared)
+
+
 def made_up(kind, n=300, d=6, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2)) @ rng.normal(size=(2, d)) + 0.4 * rng.normal(size=(n, d))
@@ -137,9 +145,38 @@ def test_from_a_sample_it_ends_where_the_fit_in_memory_does(kind):
     np.testing.assert_allclose(blocks.coef_, whole.coef_, atol=1e-3)
 
 
-def test_other_losses_keep_their_iterates():
-    X, y = made_up("two")
-    said = {"loss": "logistic"}
+@pytest.mark.parametrize("kind", ["two", "three"])
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_other_losses_end_where_the_fit_in_memory_does(kind, loss):
+    X, y = made_up(kind, n=34_000)
+    said = {"loss": loss, "tol": 1e-6}
+    whole = SupervisedCompleter(**said).fit(X, y)
+    engine = KeepsNothing(1, block_rows=7001)
+    blocks = SupervisedCompleter(**said).fit(open_blocks(X, target=y, engine=engine))
+    assert blocks.converged_
+    assert (np.diff(blocks.objective_) <= 0).all()
+    assert blocks.objective_[-1] == pytest.approx(whole.objective_[-1], rel=1e-8)
+    assert blocks.rank_ == whole.rank_
+    off = blocks.completed_.gather()[0] - whole.completed_
+    assert np.sqrt(np.mean(off**2)) < 1e-3 * np.nanstd(X)
+    np.testing.assert_allclose(blocks.coef_, whole.coef_, atol=1e-2)
+
+
+@pytest.mark.parametrize("kind", [None, "two"])
+def test_wide_tables_do_without_iterates_too(kind):
+    X, y = made_up(kind, n=400, d=66)
+    said = {"tol": 1e-6}
+    whole = SupervisedCompleter(**said).fit(X, y)
+    engine = KeepsNothing(1, block_rows=70)
+    blocks = SupervisedCompleter(**said).fit(open_blocks(X, target=y, engine=engine))
+    assert blocks.objective_[-1] == pytest.approx(whole.objective_[-1], rel=1e-8)
+    off = blocks.completed_.gather()[0] - whole.completed_
+    assert np.sqrt(np.mean(off**2)) < 1e-3 * np.nanstd(X)
+
+
+def test_wide_tables_with_other_losses_keep_their_iterates():
+    X, y = made_up("two", n=300, d=64)
+    said = {"loss": "logistic", "tol": 1e-3}
     whole = SupervisedCompleter(**said).fit(X, y)
     blocks = SupervisedCompleter(**said).fit(open_blocks(X, target=y, engine=NoRoom(1, block_rows=70)))
     np.testing.assert_allclose(blocks.completed_.gather()[0], whole.completed_, atol=1e-10)

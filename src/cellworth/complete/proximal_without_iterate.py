@@ -1,12 +1,12 @@
-r"""Eq. (1) with the squared loss, solved without an iterate: each iteration reads the table again.
+r"""Eq. (1) solved without an iterate: each iteration reads the table again.
 
 The trace norm is a minimum over symmetric positive semidefinite matrices S (d, d),
 
 .. math:: \lambda\|Z\|_{tr} = \min_S\ \tfrac12\sum_i z_i^\top S^{-1} z_i + \tfrac{\lambda^2}2 \mathrm{tr}\,S,
           \qquad S = (Z^\top Z)^{1/2} / \lambda,
 
-so for given S and f every row is a ridge regression of its own: with c the curvature of the loss and w the
-weight of a label,
+so for given S and f every row is a problem of its own. With the squared loss it is a ridge regression: with c
+the curvature of the loss and w the weight of a label,
 
 .. math:: z_i = \arg\min_z\ \tfrac12\|R_i(z - x_i)\|^2 + \tfrac12 z^\top S^{-1} z
           + \tfrac{cw}2\|W^\top z + b - y_i\|^2.
@@ -21,11 +21,16 @@ the accelerated method, which moves the rows themselves; where labels weigh much
 Only S, W and b are kept between passes, however many rows there are. With labels, the problem is not convex
 in table and model together, and the two methods may end in different stationary points.
 
-Not for other losses: the row above is then no ridge regression, and its minimum depends on the row's own
-score, which would have to be kept for every row. Not for more than `MOST_COLUMNS` columns and labels, the
-limit of the compiled kernel: a row takes a system of its observed cells, O(d^3), where a step of an iterate
-takes O(d^2). Such tables keep an iterate of each row, on the disks of Dask's workers where it does not fit in
-memory; see `cellworth.complete.solver.unread_blocks`.
+With other losses, the row is that of a squared loss on working targets, which follow from its cells and label
+(`cellworth.complete.solver.labelled_rows`). The parabolas of these lie above the losses and touch them at the
+row's solution, so a step and a fit of the model that lower the former lower the latter.
+
+A row takes a system of its observed cells, O(d^3), where a step of an iterate takes O(d^2). So the wider the
+table, the more a pass takes beside reading it (`python -m benchmarks out_of_core` has the figures), but less
+than writing and reading two iterates does in as many iterations as those need. Not for more than `WIDEST`
+columns and labels, and with other losses than the squared one not for more than 64, the limit of their
+compiled kernel. Such tables keep an iterate of each row, on the disks of Dask's workers where it does not fit
+in memory; see `cellworth.complete.solver.unread_blocks`.
 """
 
 from __future__ import annotations
@@ -35,28 +40,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cellworth.arrays import FloatArray
+from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.engine_protocol import add
 from cellworth.blocks.row_source import Part, Source
 from cellworth.complete.compiled.library import kernels
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
-from cellworth.complete.gaussian.streamed_step import MOST_COLUMNS, streamed_step
+from cellworth.complete.gaussian.streamed_step import MOST_COLUMNS, can_stream, streamed_step
 from cellworth.complete.labels import LabelCode
 from cellworth.complete.scaling import Scaling, scaled_cells
 from cellworth.complete.solver.cell_sums import CellSums
-from cellworth.complete.solver.factors import fold_in
+from cellworth.complete.solver.factors import solve_rows
+from cellworth.complete.solver.labelled_rows import best_scores, labelled_step
 from cellworth.complete.solver.linear_part import LabelledSums, LinearPart, fit_linear_part
 from cellworth.complete.solver.losses import SquaredLoss
 from cellworth.complete.solver.monitor import Callback, Monitor, Solution
 from cellworth.complete.solver.sampled_start import SampleFit
 from cellworth.complete.solver.singular_value_thresholding import Shrinkage, shrinkage
 
+WIDEST = 256  # columns; beyond, iterations from iterates on disks are quicker
+
 
 def needs_no_iterate(code: LabelCode, n_columns: int, trace_penalty: float) -> bool:
-    """Return whether the problem can be solved this way: a squared loss, and few enough columns."""
-    fits = n_columns + code.n_outputs <= MOST_COLUMNS
-    return fits and trace_penalty > 0 and isinstance(code.loss, SquaredLoss) and kernels() is not None
+    """Return whether the problem can be solved this way: with few enough columns, and compiled kernels."""
+    most = WIDEST if isinstance(code.loss, SquaredLoss) else MOST_COLUMNS
+    return n_columns + code.n_outputs <= most and trace_penalty > 0 and kernels() is not None
 
 
 @dataclass(frozen=True)
@@ -80,11 +88,12 @@ class Weights:
 
 
 class SolvedSums(NamedTuple):
-    """Sums of a pass: of the completed residuals of labelled rows, with labels, and of the other rows."""
+    """Sums of a pass: of the completed residuals of labelled rows, with targets, and of the other rows."""
 
     first: FloatArray  # (d + q,)
     second: FloatArray  # (d + q, d + q)
     unlabelled: FloatArray  # (d, d)
+    excess: float  # of the weighted losses over those of the squared loss on working targets
 
 
 def pass_sums(part: Part, weights: Weights, scaling: Scaling, code: LabelCode) -> SolvedSums:
@@ -94,18 +103,34 @@ def pass_sums(part: Part, weights: Weights, scaling: Scaling, code: LabelCode) -
     first: FloatArray = np.zeros(width)
     second: FloatArray = np.zeros((width, width))
     unlabelled: FloatArray = np.zeros((d, d))
+    excess = 0.0
     targets, labelled = code.targets(part.y, len(part.X))
     labelled = labelled & (weights.n_targets > 0)
-    if labelled.any():
+    if labelled.any() and not isinstance(code.loss, SquaredLoss):
+        both = weights.gaussian(labels=True).covariance
+        first, second, excess = labelled_step(
+            both, weights.model, part.X[labelled], targets[labelled], scaling
+        )
+    elif labelled.any():
         X = np.column_stack([part.X[labelled], targets[labelled].astype(part.X.dtype)])
         zeros, ones = np.zeros(code.n_outputs), np.ones(code.n_outputs)
         wide = Scaling(np.append(scaling.offset, zeros), np.append(scaling.width, ones))
-        found = streamed_step(weights.gaussian(labels=True), X, wide)
-        first, second = found.first, found.second
+        first, second = expected_sums(weights.gaussian(labels=True), X, wide)
     if not labelled.all():
         X = part.X if not labelled.any() else part.X[~labelled]
-        unlabelled = streamed_step(weights.gaussian(labels=False), X, scaling).second
-    return SolvedSums(first, second, unlabelled)
+        unlabelled = expected_sums(weights.gaussian(labels=False), X, scaling)[1]
+    return SolvedSums(first, second, unlabelled, excess)
+
+
+def expected_sums(model: DenseGaussian, X: FloatArray, scaling: Scaling) -> tuple[FloatArray, FloatArray]:
+    """Return the sums of the completed residuals of rows X (m, d), NaN in holes, and of their products."""
+    if can_stream(model):
+        found = streamed_step(model, X, scaling)
+    else:
+        values, observed = scaled_cells(X, scaling)
+        layout = model.layout(observed)
+        found = layout.expect(model, layout.prepared(values.astype(np.float64)))
+    return found.first, found.second
 
 
 class Point(NamedTuple):
@@ -139,7 +164,7 @@ def point_of(sums: SolvedSums, weights: Weights) -> Point:
     inverse = np.linalg.inv(weights.gaussian(labels=True).covariance)
     back = np.hstack([np.eye(d), W]) @ inverse  # from the completed residuals of a row to its e
     of_labelled = back @ sums.second @ back.T
-    misfit += 0.5 * float(np.vdot(inverse, sums.second))
+    misfit += 0.5 * float(np.vdot(inverse, sums.second)) + sums.excess
     b, n = weights.model.intercept, weights.n_targets
     e = back @ sums.first
     with_labels = back @ sums.second[:, d:] + np.outer(e, b)
@@ -252,14 +277,29 @@ class FoldIn:
     trace_penalty: float
 
     def rows(self, part: Part, scaling: Scaling) -> FloatArray:
-        """Return the rows z (m, d) of a block in scaled units; see `fold_in`."""
+        """Return the rows z (m, d) of a block in scaled units; O(m rank^2 (d + rank))."""
         values, observed = scaled_cells(part.X, scaling)
-        right, d = self.right, values.shape[1]
-        if self.n_targets:
-            targets, labelled = self.code.targets(part.y, len(part.X))
-            weight = float(np.sqrt(self.model.loss.curvature * self.model.weight))
-            of_labels = (weight * (targets - self.model.intercept)).astype(values.dtype)
-            values = np.hstack([values, of_labels])
-            observed = np.hstack([observed, np.tile(labelled[:, None], (1, targets.shape[1]))])
-            right = np.hstack([right, weight * right @ self.model.coef])
-        return fold_in(values, observed, right, self.trace_penalty)[:, :d]
+        targets, labelled = self.code.targets(part.y, len(part.X))
+        B = self.right.astype(np.float64)
+        ridge = max(self.trace_penalty, np.finfo(np.float64).eps * float(np.vdot(B, B))) * np.eye(len(B))
+        left = solve_rows(observed, B, ridge, (values * observed) @ B.T)
+        if self.n_targets and labelled.any():
+            left[labelled] += self._moved_by_labels(
+                left[labelled], observed[labelled], ridge, targets[labelled]
+            )
+        return (left @ B).astype(values.dtype, copy=False)
+
+    def _moved_by_labels(
+        self, left: FloatArray, observed: BoolArray, ridge: FloatArray, targets: FloatArray
+    ) -> FloatArray:
+        """Return how labels move the left factors (m, rank) that follow from the cells."""
+        model, B = self.model, self.right.astype(np.float64)
+        U = B @ model.coef  # scores are left @ U + b
+        along = [solve_rows(observed, B, ridge, np.tile(u, (len(left), 1))) for u in U.T]
+        V = np.stack([of_one @ U for of_one in along], axis=1)  # (m, q, q)
+        scores = best_scores(left @ U + model.intercept, (V + V.transpose(0, 2, 1)) / 2, targets, model)
+        slopes = -model.weight * model.loss.gradient(scores, targets)
+        moved = np.zeros_like(left)
+        for of_one, slope in zip(along, slopes.T, strict=True):
+            moved += of_one * slope[:, None]
+        return moved

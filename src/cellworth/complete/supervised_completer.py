@@ -254,10 +254,10 @@ class SupervisedCompleter(BlockCompleter):
         """Fit to a table of row blocks by the same iterations; return the iterate of each block.
 
         The result is that of `fit` on the whole table, up to rounding in the sums. If iterates would not fit
-        in memory, `cellworth.complete.proximal_without_iterate` does without, for the squared loss and at
-        most 64 columns with those of the labels. With other losses, and more columns, two iterates of the
-        size of the table are kept: Dask's workers write what does not fit in their memory to disk, and an
-        iteration takes as long as writing and reading them; threads of one process have no such disk.
+        in memory, `cellworth.complete.proximal_without_iterate` does without, up to 256 columns with those of
+        the labels, or 64 with other losses than the squared one. Beyond, two iterates of the size of the
+        table are kept: Dask's workers write what does not fit in their memory to disk, and an iteration takes
+        as long as writing and reading them; threads of one process have no such disk.
         """
         self._check_blocks(source)
         code = label_code(summary.labels, self.loss, self.target, f"the target {source.target!r}")

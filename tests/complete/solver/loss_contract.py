@@ -16,8 +16,8 @@ def check_loss(loss: Loss, *, n_outputs: int = 1, seed: int = 0) -> None:
     """Check a loss against finite differences of itself, at random scores.
 
     The promises: one finite, non-negative value per row; rows do not touch each other; the gradient is
-    the derivative of the value; no eigenvalue of the Hessian is negative (the loss is convex) or above
-    ``curvature``; inputs are left alone.
+    the derivative of the value, and the Hessian that of the gradient; no eigenvalue of the Hessian is
+    negative (the loss is convex) or above ``curvature``; inputs are left alone.
 
     Parameters
     ----------
@@ -46,7 +46,11 @@ def check_loss(loss: Loss, *, n_outputs: int = 1, seed: int = 0) -> None:
         atol=1e-6,
         err_msg="gradient must be the derivative of value",
     )
-    eigenvalues = np.linalg.eigvalsh(_numeric_hessians(loss, scores, targets))
+    hessians = _numeric_hessians(loss, scores, targets)
+    np.testing.assert_allclose(
+        loss.hessian(scores, targets), hessians, atol=1e-5, err_msg="hessian must be that of value"
+    )
+    eigenvalues = np.linalg.eigvalsh(hessians)
     assert eigenvalues.max() <= loss.curvature + 1e-5, (
         f"curvature {loss.curvature} must bound the Hessian's eigenvalues; found {eigenvalues.max():.6f}"
     )

@@ -5,6 +5,7 @@ import pytest
 
 from cellworth import SupervisedCompleter
 from cellworth.blocks import ThreadEngine, open_blocks
+from cellworth.complete import supervised_completer
 from cellworth.complete.solver.passes_over_blocks import ScaledBlock
 from cellworth.complete.solver.unread_blocks import cell_bytes
 from tests.blocks.tables import make_table
@@ -28,14 +29,15 @@ class Engine(ThreadEngine):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_cells_are_read_again_where_they_do_not_fit(dtype):
+def test_cells_are_read_again_where_they_do_not_fit(dtype, monkeypatch):
+    monkeypatch.setattr(supervised_completer, "needs_no_iterate", lambda *_: False)
     X, y = make_table(400, 5, 0, labelled=0.7)
     X = X.astype(dtype)
     enough = cell_bytes(X.itemsize) * X.size
     found = []
     for room in (None, enough, enough - 1):
         engine = Engine(room)
-        completer = SupervisedCompleter(loss="squared_hinge", max_iter=12, tol=0)  # the squared does without
+        completer = SupervisedCompleter(loss="squared_hinge", max_iter=12, tol=0)
         completer.fit(open_blocks(X, target=y, engine=engine))
         found.append(completer)
         assert (ScaledBlock in engine.kept) == (room != enough - 1)

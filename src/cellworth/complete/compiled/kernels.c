@@ -46,6 +46,7 @@ typedef struct {
 #include "proximal_pass.h"
 #include "pattern_systems.h"
 #include "streamed_step.h"
+#include "labelled_step.h"
 #include "extra_trees.h"
 #undef REAL
 #undef SUFFIX
@@ -64,6 +65,7 @@ typedef struct {
 #include "proximal_pass.h"
 #include "pattern_systems.h"
 #include "streamed_step.h"
+#include "labelled_step.h"
 #include "extra_trees.h"
 #undef REAL
 #undef SUFFIX

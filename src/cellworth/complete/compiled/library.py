@@ -67,6 +67,7 @@ class Kernels:
     lapack : Lapack
         For the systems.
     streamed_step : function of streamed_step.h
+    labelled_step : function of labelled_step.h
     solve_in_holes : function of hidden_cells.h
     """
 
@@ -106,6 +107,12 @@ class Kernels:
         self.streamed_step.argtypes = [
             *(POINTER(Blas), c_int64, c_int64, c_void_p, c_int),
             *(c_void_p,) * 10,
+        ]
+        self.labelled_step: Any = getattr(library, f"labelled_step_f64{level}")
+        self.labelled_step.restype = c_int
+        self.labelled_step.argtypes = [
+            *(POINTER(Blas), c_int64, c_int64, c_int64, c_void_p, c_int, *(c_void_p,) * 5),
+            *(c_int, c_double, c_double, *(c_void_p,) * 4),
         ]
         self.solve_in_holes: Any = getattr(library, f"solve_in_holes_f32{level}")
         self.solve_in_holes.restype = c_int

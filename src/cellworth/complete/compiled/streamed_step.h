@@ -43,13 +43,13 @@ static int32_t *sort_rows(int64_t n, const uint64_t *keys, int64_t bits, const u
 }
 #endif
 
-/* Invert LANES symmetric positive definite matrices (k, k) at once, in place, by sweeping their pivots. S: lower triangles, row by
- * row, lane by lane. Multiplies `product` by the pivots, and moves what grows too large to `logarithm`. Returns whether all pivots were positive. */
-TARGET static int NAME(sweep_lanes)(double *restrict S, int64_t k, double *restrict v, double *restrict product,
-                                    double *restrict logarithm) {
+/* Sweep the first `pivots` pivots of LANES symmetric positive definite matrices (k, k) at once, in place; all k leave minus the
+ * inverse. S: lower triangles, row by row, lane by lane. Multiplies `product` by the pivots, and moves what grows too large to `logarithm`. Returns whether all pivots were positive. */
+TARGET static int NAME(sweep_lanes)(double *restrict S, int64_t pivots, int64_t k, double *restrict v,
+                                    double *restrict product, double *restrict logarithm) {
     double inverse[LANES], factor[LANES];
     int positive = 1;
-    for (int64_t p = 0; p < k; p++) {
+    for (int64_t p = 0; p < pivots; p++) {
         for (int64_t j = 0; j < k; j++) {
             const double *from = S + (j < p ? p * (p + 1) / 2 + j : j * (j + 1) / 2 + p) * LANES;
 #pragma omp simd
@@ -110,7 +110,7 @@ TARGET static double NAME(solve_batch)(Batch *batch, int holes, int64_t k, int n
         product[l] = 1.0;
         single[l] = l < n_patterns && rows[l + 1] - rows[l] == 1;
     }
-    if (!NAME(sweep_lanes)(S, k, batch->v, product, logarithm)) return NAN;
+    if (!NAME(sweep_lanes)(S, k, k, batch->v, product, logarithm)) return NAN;
     for (int l = 0; l < n_patterns; l++) {
         const int64_t count = rows[l + 1] - rows[l];
         batch->log_determinant += (double)count * logarithm[l];

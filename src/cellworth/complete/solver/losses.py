@@ -41,6 +41,9 @@ class Loss(Protocol):
     def gradient(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
         """Return the derivative of each row's loss with respect to its scores, (n, n_outputs)."""
 
+    def hessian(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
+        """Return the second derivatives of each row's loss, (n, n_outputs, n_outputs)."""
+
 
 class SquaredLoss:
     """Sum over outputs of ``(score - target)**2``, without a factor of one half, as in the paper."""
@@ -57,6 +60,10 @@ class SquaredLoss:
         """Return the derivative with respect to the scores, (n, n_outputs)."""
         return 2 * (scores - targets)
 
+    def hessian(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
+        """Return the second derivatives, (n, n_outputs, n_outputs)."""
+        return _diagonal(np.full_like(scores, 2.0))
+
 
 class LogisticLoss:
     """Sum over outputs of ``log(1 + exp(-target * score))``, targets -1 or +1."""
@@ -71,6 +78,10 @@ class LogisticLoss:
     def gradient(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
         """Return the derivative with respect to the scores, (n, n_outputs)."""
         return -targets * expit(-targets * scores)
+
+    def hessian(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
+        """Return the second derivatives, (n, n_outputs, n_outputs)."""
+        return _diagonal(expit(scores) * expit(-scores))
 
 
 class SquaredHingeLoss:
@@ -87,6 +98,10 @@ class SquaredHingeLoss:
     def gradient(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
         """Return the derivative with respect to the scores, (n, n_outputs)."""
         return -2 * targets * np.maximum(1 - targets * scores, 0)
+
+    def hessian(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
+        """Return the second derivatives, (n, n_outputs, n_outputs); 0 at the kink."""
+        return _diagonal(np.where(targets * scores < 1, 2.0, 0.0))
 
 
 class MultinomialLoss:
@@ -107,6 +122,16 @@ class MultinomialLoss:
         """Return the derivative with respect to the scores, (n, n_outputs)."""
         probabilities: FloatArray = softmax(scores, axis=1)
         return probabilities - targets
+
+    def hessian(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
+        """Return the second derivatives, (n, n_outputs, n_outputs)."""
+        probabilities: FloatArray = softmax(scores, axis=1)
+        return _diagonal(probabilities) - probabilities[:, :, None] * probabilities[:, None, :]
+
+
+def _diagonal(rows: FloatArray) -> FloatArray:
+    """Return diagonal matrices (n, q, q) from their diagonals (n, q)."""
+    return np.asarray(rows[:, :, None] * np.eye(rows.shape[1]))
 
 
 LOSS_NAMES = ("squared", "logistic", "squared_hinge")
