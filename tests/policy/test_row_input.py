@@ -40,6 +40,15 @@ def test_rows_of_a_frame(three, library):
     assert np.isnan(values[1]).all()
 
 
+def test_no_row_of_a_frame_with_a_repeated_index_is_lost(three):
+    table, _ = three
+    frame = pandas.DataFrame({"size": [1.5, 2.5]}, index=["p1", "p1"])
+    with pytest.raises(DataError, match=r"index names the rows, so its labels must differ; got 'p1'"):
+        parse_rows(frame, table.columns, "target")
+    assert parse_rows(frame.reset_index(drop=True), table.columns, "target")[1] == ["0", "1"]
+    assert parse_rows(frame[:0], table.columns, "target")[1] == []
+
+
 def test_what_is_wrong_with_a_row_is_said_with_its_id(three):
     table, _ = three
     with pytest.raises(DataError, match=r"row 'p2': column 'hue': expected one of .*, got 'rod'"):

@@ -7,6 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from cellworth import advise, fill
 from cellworth.errors import DataError
 from cellworth.table import Table
 
@@ -104,8 +105,25 @@ def test_row_ids_of_frames():
     assert Table.from_frame(indexed, row_id="id").column_names == ("a",)
     assert Table.from_frame(frame[frame["a"] > 1]).row_ids == ("1",)
     assert Table.from_frame(frame[frame["a"] > 1]).row_id == "row_id"
-    with pytest.raises(DataError, match=r"'x'.*repeated"):
-        Table.from_frame(pd.concat([indexed, indexed]))
+
+
+@pytest.mark.parametrize("use", [Table.from_frame, fill, lambda frame: advise(frame, prices=1, budget=1)])
+def test_a_bad_index_is_not_called_a_column(use):
+    """The user has no column of row ids; what helps is said, and helps."""
+    frame = pd.DataFrame({"a": [1, None, 2], "b": [2.0, 1.0, None]}, index=["x", "y", "z"])
+    twice = pd.concat([frame, frame])
+    with pytest.raises(DataError) as caught:
+        use(twice)
+    assert str(caught.value) == (
+        "the DataFrame: the index names the rows, so its labels must differ; got 'x' in rows number 1 and 4 "
+        "(3 repeated in all). Number the rows, as with reset_index(drop=True), or give each a label of its "
+        "own."
+    )
+    use(twice.reset_index(drop=True))
+    with pytest.raises(
+        DataError, match="the index names the rows, so each needs a label; got '' in row number 2"
+    ):
+        use(frame.set_axis(["x", None, "z"]))
 
 
 @pytest.mark.parametrize(

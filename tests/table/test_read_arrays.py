@@ -53,7 +53,11 @@ def test_the_table_neither_changes_nor_is_changed_by_its_input():
         ([[1], [2]], {"y": [1]}, ["y must have the shape (2,)", "(1,)"]),
         ([[1], [2]], {"columns": ["a", "b"]}, ["each of the 1 columns"]),
         ([[1], [2]], {"row_ids": ["a"]}, ["each of the 2 rows", "got 1"]),
-        ([[1], [2]], {"row_ids": ["a", "a"]}, ["'a'", "rows number 1 and 2"]),
+        (
+            [[1], [2]],
+            {"row_ids": ["a", "a"]},
+            ["the arrays: row", "number 1 and 2", "leave row_ids= out"],
+        ),
         ([[1], [2]], {"row_ids": ["a", None]}, ["every row needs an id", "row number 2"]),
         ([[1, 2]], {"columns": ["a", "a"]}, ["'a' more than once"]),
         ([[1j]], {}, ["'x0'", "row '0'", "imaginary"]),

@@ -14,9 +14,10 @@ from cellworth.messages import not_there, shorten
 from cellworth.prices import AnyPrices, PriceList, Prices
 from cellworth.setting_names import by_door
 from cellworth.table import Table
+from cellworth.table.build_table import check_row_ids
 from cellworth.table.column import Column
 from cellworth.table.frames import index_column, library_of
-from cellworth.table.raw_cells import as_texts, is_null
+from cellworth.table.raw_cells import Origin, as_texts, is_null
 
 AnyRow = Mapping[str, object]
 """Values by column name, as the user writes them; columns left out, and None, are missing."""
@@ -79,6 +80,8 @@ def _rows_of_frame(frame: Any, target: str) -> dict[str, AnyRow]:
 
     index = index_column(frame, None)
     ids = [str(row) for row in range(len(frame))] if index is None else as_texts(index.cells).texts
+    if ids:
+        check_row_ids(ids, None, Origin(f"the {type(frame).__name__}", ids, ids_from="index"))
     lines = nw.from_native(frame, eager_only=True).iter_rows(named=True)
     return {
         row: {name: value for name, value in line.items() if name != target}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -331,7 +331,6 @@ def check_names(names: Sequence[str], origin: Origin) -> None:
 
 def check_row_ids(row_ids: Sequence[str], name: str | None, origin: Origin) -> None:
     """Raise DataError if a row has no id or two rows share one; `name` is the name of the id column."""
-    where = origin.name if name is None else origin.column(name)
     if not row_ids:
         raise DataError(
             f"{origin.name}: expected at least one row, got none. Add rows below the column names."
@@ -339,28 +338,47 @@ def check_row_ids(row_ids: Sequence[str], name: str | None, origin: Origin) -> N
     suspect = not BLANKS.isdisjoint(row_ids) or cannot_be_stored("\n".join(row_ids))
     for row, row_id in enumerate(row_ids if suspect else ()):
         if row_id in BLANKS or cannot_be_stored(row_id):
-            line = "" if origin.lines is None else f" (line {origin.lines[row]})"
-            raise DataError(
-                f"{where}: every row needs an id, got {shorten(row_id)} in row number {row + 1}{line}. "
-                f"Fill it in, or leave {setting('row_id')} out to number the rows from 0."
-            )
+            _refuse_id(row_id, row, name, origin)
     if len(set(row_ids)) < len(row_ids):
-        _refuse_repeated_ids(row_ids, where, origin)
+        _refuse_repeated_ids(row_ids, name, origin)
 
 
-def _refuse_repeated_ids(row_ids: Sequence[str], where: str, origin: Origin) -> None:
+def _refuse_id(row_id: str, row: int, name: str | None, origin: Origin) -> NoReturn:
+    if origin.ids_from == "index":
+        raise DataError(
+            f"{origin.name}: the index names the rows, so each needs a label; got {shorten(row_id)} in row "
+            f"number {row + 1}. Fill it in, or number the rows: reset_index(drop=True)."
+        )
+    where, keyword = _where_ids_are(name, origin)
+    line = "" if origin.lines is None else f" (line {origin.lines[row]})"
+    raise DataError(
+        f"{where}: every row needs an id, got {shorten(row_id)} in row number {row + 1}{line}. "
+        f"Fill it in, or leave {setting(keyword)} out to number the rows from 0."
+    )
+
+
+def _refuse_repeated_ids(row_ids: Sequence[str], name: str | None, origin: Origin) -> NoReturn:
     first: dict[str, int] = {}
-    for row, row_id in enumerate(row_ids):
-        if row_id in first:
-            rows = (first[row_id], row)
-            places = (
-                [row + 1 for row in rows] if origin.lines is None else [origin.lines[row] for row in rows]
-            )
-            noun = "rows number" if origin.lines is None else "lines"
-            raise DataError(
-                f"{where}: row ids must differ, got {shorten(row_id)} in {noun} {places[0]} and {places[1]} "
-                f"({len(row_ids) - len(set(row_ids))} repeated in all). "
-                f"Make them differ, or number the rows: leave {setting('row_id')} out"
-                + by_door(python=", or reset_index() of a DataFrame.", command_line=".")
-            )
-        first.setdefault(row_id, row)
+    row = next(row for row, row_id in enumerate(row_ids) if first.setdefault(row_id, row) < row)
+    rows, got = (first[row_ids[row]], row), shorten(row_ids[row])
+    places = [row + 1 for row in rows] if origin.lines is None else [origin.lines[row] for row in rows]
+    n = len(row_ids) - len(set(row_ids))
+    if origin.ids_from == "index":
+        raise DataError(
+            f"{origin.name}: the index names the rows, so its labels must differ; got {got} in rows number "
+            f"{places[0]} and {places[1]} ({n} repeated in all). Number the rows, as with "
+            "reset_index(drop=True), or give each a label of its own."
+        )
+    where, keyword = _where_ids_are(name, origin)
+    noun = "rows number" if origin.lines is None else "lines"
+    raise DataError(
+        f"{where}: row ids must differ, got {got} in {noun} {places[0]} and {places[1]} ({n} repeated in "
+        f"all). Make them differ, or leave {setting(keyword)} out to number the rows from 0."
+    )
+
+
+def _where_ids_are(name: str | None, origin: Origin) -> tuple[str, str]:
+    """Return the place of the row ids, as messages begin, and the setting that names or gives them."""
+    if origin.ids_from == "row_ids":
+        return origin.name, "row_ids"
+    return (origin.name if name is None else origin.column(name)), "row_id"

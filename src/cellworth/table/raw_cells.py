@@ -25,13 +25,14 @@ from cellworth.table.parse_values import label
 class Origin:
     """The file, frame or arrays that a table is read from, with a name for each row.
 
-    Every message starts with `name`. `row_ids` are the user's (n,). `lines` are the lines on which rows
-    begin, counted from 1; None if the source has no lines.
+    Every message starts with `name`. `row_ids` are the user's (n,), taken from `ids_from`. `lines` are the
+    lines on which rows begin, counted from 1; None if the source has no lines.
     """
 
     name: str
     row_ids: Sequence[str] = ()
     lines: Sequence[int] | None = None
+    ids_from: Literal["column", "index", "row_ids"] = "column"
 
     def row(self, index: int) -> str:
         """Name one row, as in "row 'p17' (line 18)"."""

@@ -38,7 +38,7 @@ def read_arrays(
         )
     n, p = matrix.shape
     names = _names(columns, p)
-    origin = Origin("the arrays", _row_ids(row_ids, n))
+    origin = Origin("the arrays", _row_ids(row_ids, n), ids_from="row_ids")
     raw = [RawColumn(name, _cells(matrix[:, j], name, origin)) for j, name in enumerate(names)]
     if y is not None:
         labels = _as_array(y, "y")

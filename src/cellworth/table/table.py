@@ -253,6 +253,7 @@ class Table:
         index = index_column(frame, said.row_id)
         if index is not None:
             raw, said = [index, *raw], replace(said, row_id=index.name)
+            origin = replace(origin, ids_from="index")
         return cls(*assemble(raw, said, origin))
 
     @classmethod

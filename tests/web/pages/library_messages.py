@@ -131,6 +131,7 @@ ONLY_IN_PYTHON = (
     "least and most, column 'Xyz': expected",
     "target must map column names",
     "Xyz: expected a file, got a directory",
+    "a.csv: the index names the rows",
     "a.csv: there is no folder",
     "Xyz: no such file in",
     "Xyz must be an array",

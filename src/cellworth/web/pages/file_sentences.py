@@ -227,8 +227,8 @@ SENTENCES: dict[str, str] = {
     "row ids must differ, got {got} in rows number {one} and {two} ({n} repeated in all).": message(
         "The names of rows must differ; {got} is in rows number {one} and {two} ({n} repeated in all)."
     ),
-    "Make them differ, or number the rows: leave {setting} out.": message(
-        "Make them differ, or leave {setting} blank to number the rows."
+    "Make them differ, or leave {setting} out to number the rows from 0.": message(
+        "Make them differ, or leave {setting} blank to number the rows from 0."
     ),
     "'ordered' and 'category' columns must have categories, and other kinds must not; "
     "got {n} categories for the kind {kind}.": message(
