@@ -6,9 +6,9 @@ import pytest
 
 from cellworth import Prices, Table
 from cellworth.errors import DataError
-from cellworth.table.csv_format import write_lines
 from cellworth.table.files import FileBytes
 from cellworth.table.read_csv import read_lines
+from cellworth.table.write_csv import write_lines
 
 openpyxl = pytest.importorskip("openpyxl")
 

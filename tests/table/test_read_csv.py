@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from cellworth.errors import DataError
 from cellworth.table import Table
-from cellworth.table.csv_format import guard, write_lines
 from cellworth.table.read_csv import likely_row_id, likely_settings, read_lines
+from cellworth.table.write_csv import guard, write_lines
 
 from .tables import texts
 

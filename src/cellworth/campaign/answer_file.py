@@ -31,9 +31,9 @@ from cellworth.errors import (
 from cellworth.messages import shorten
 from cellworth.strategy import Batch, Purchase
 from cellworth.table import Table
-from cellworth.table.csv_format import check_place, csv_text, with_decimal, with_mark
 from cellworth.table.files import AnyFile, file_of
 from cellworth.table.read_csv import read_lines
+from cellworth.table.write_csv import check_place, csv_text, with_decimal, with_mark
 
 
 class FileAnswer(NamedTuple):

@@ -26,12 +26,12 @@ from cellworth.campaign.questioned_answers import seen_in
 from cellworth.campaign.state import State
 from cellworth.errors import DataError
 from cellworth.table import Column
-from cellworth.table.csv_format import unguard
 from cellworth.table.encoded import LARGEST
 from cellworth.table.files import AnyFile, File, check_csv_name, check_readable, file_of
 from cellworth.table.parse_values import parse_numbers
 from cellworth.table.raw_cells import as_texts
 from cellworth.table.read_csv import read_csv
+from cellworth.table.write_csv import unguard
 
 _FIELDS = ["row", "column", "value"]
 

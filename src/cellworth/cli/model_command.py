@@ -155,7 +155,7 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
 def _write_predictions(fitted: Any, known: Table, path: TextFile, out: Path, missing: Any) -> int:
     """Predict the rows of a file and write them; return how many there are."""
     from cellworth.campaign.new_rows import conform, read_rows
-    from cellworth.table.csv_format import guard, write_lines
+    from cellworth.table.write_csv import guard, write_lines
 
     assert known.target is not None
     name = known.target.name

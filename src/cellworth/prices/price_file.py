@@ -20,11 +20,11 @@ from cellworth.prices.group import Group
 from cellworth.prices.money import is_exact
 from cellworth.prices.rules import ByColumn, PriceRule, check_price, check_visit
 from cellworth.setting_names import by_door, setting
-from cellworth.table.csv_format import write_lines
 from cellworth.table.files import File, check_csv_name, check_readable
 from cellworth.table.parse_values import cannot_be_stored, is_comma_number, parse_booleans, parse_numbers
 from cellworth.table.read_csv import read_records
 from cellworth.table.text_file import TextFile, point_number
+from cellworth.table.write_csv import write_lines
 
 FIELDS = ("column", "price", "group", "price_after_first", "lasting")
 OTHERS, VISIT, CURRENCY = "(other columns)", "(visit)", "(currency)"

@@ -14,10 +14,9 @@ from cellworth.optional_packages import require
 from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
 from cellworth.report import figures, markup
-from cellworth.report.block_columns import columns_on_blocks
 from cellworth.report.cell_map import MOST_COLUMNS, count_cells
 from cellworth.report.column_summaries import ColumnSummary, summarise_columns
-from cellworth.report.fill_errors import LEVEL
+from cellworth.report.column_tables import column_table, column_table_on_blocks
 from cellworth.report.ledger_summary import LedgerEntry, ledger_entries
 from cellworth.report.summaries import SummaryInputs, inputs_of
 from cellworth.strategy import Purchase
@@ -26,7 +25,6 @@ from cellworth.table.column import Column
 from cellworth.table.files import check_folder, replace_file
 
 MOST_COLUMNS_DRAWN = 25
-MOST_COLUMNS_LISTED = 500
 MOST_BANDS = 400
 """Most lines in the map; longer tables put several rows on a line."""
 LEDGER_SHOWN = 20
@@ -119,7 +117,7 @@ def _page(campaign: Campaign, status: Status, done: Callable[[int], None]) -> st
         inputs = inputs_of(campaign)
         of_cells, view = _sections_of_cells(inputs, done), inputs.view
     else:
-        of_cells = [columns_on_blocks(campaign.original, campaign.table, labels=campaign.counts_labels)]
+        of_cells = [column_table_on_blocks(campaign.original, campaign.table, labels=campaign.counts_labels)]
     parts = [
         _at_a_glance(status),
         _facts(campaign, status, entries),
@@ -136,7 +134,7 @@ def _sections_of_cells(inputs: SummaryInputs, done: Callable[[int], None]) -> li
     done(1)
     columns = summarise_columns(inputs)
     done(2)
-    return [cell_map, _worth_and_price(columns), _column_table(columns)]
+    return [cell_map, _worth_and_price(columns), column_table(columns)]
 
 
 def _at_a_glance(status: Status) -> str:
@@ -263,62 +261,6 @@ def _worth_and_price(columns: Sequence[ColumnSummary]) -> str:
     best = f"Worth and price of {len(on_offer)} columns; the best buy is {on_offer[0].name}"
     figure = figures.draw_columns(on_offer[:MOST_COLUMNS_DRAWN])
     return markup.section(heading, [markup.picture(figures.to_svg(figure), "svg+xml", best, caption)])
-
-
-def _column_table(columns: Sequence[ColumnSummary]) -> str:
-    in_order = sorted(columns, key=lambda column: column.place)
-    described = any(each.description for each in in_order[:MOST_COLUMNS_LISTED])
-    rows = [
-        (
-            _cut(each.name, 80),
-            *([_cut(each.description or "", 300)] if described else []),
-            each.kind + (f", {each.unit}" if each.unit else ""),
-            f"{each.holes_before:.0%}",
-            f"{each.holes:.0%}",
-            str(each.bought),
-            str(each.refused),
-            _price_range(each),
-            *_measured(each),
-        )
-        for each in in_order[:MOST_COLUMNS_LISTED]
-    ]
-    header = (
-        "column",
-        *(["description"] if described else []),
-        "kind",
-        "holes at the start",
-        "holes now",
-        "bought",
-        "refused",
-        "price",
-        "error of the filling",
-        "best single guess",
-        f"within {LEVEL:.0%} intervals",
-    )
-    notes = (
-        "The error is measured on known cells that were hidden and filled "
-        "again, with its 95 % interval: root mean square in the column's unit, days for dates, or the share "
-        "of wrong values for texts and booleans. The best single guess is the error of always guessing the "
-        "mean, or the most common value. The last column counts the hidden cells inside their intervals."
-    )
-    texts = (1, 2) if described else (1,)
-    parts = [markup.paragraph(notes), markup.table(f"The {len(rows)} columns.", header, rows, texts)]
-    if len(columns) > MOST_COLUMNS_LISTED:
-        parts.append(markup.paragraph(f"{len(columns) - MOST_COLUMNS_LISTED} more columns are not listed."))
-    return markup.section("Columns", parts)
-
-
-def _price_range(column: ColumnSummary) -> str:
-    low, high = money_text(column.price_low), money_text(column.price_high)
-    return low if low == high else f"{low} to {high}"
-
-
-def _measured(column: ColumnSummary) -> tuple[str, str, str]:
-    error = column.error
-    if error is None:
-        return "not guessed" if column.is_label else "too few known", "", ""
-    covered = "" if error.covered is None else f"{error.covered} of {error.hidden}"
-    return error.words, error.guess_words, covered
 
 
 def _still_out(out: Sequence[Purchase]) -> str:

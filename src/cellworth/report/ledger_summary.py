@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cellworth.campaign import Campaign
-from cellworth.table.csv_format import csv_text, guard
+from cellworth.table.write_csv import csv_text, guard
 
 FIELDS = ("event", "time", "who", "what", "row", "column", "value", "old value", "price", "reason")
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from cellworth.messages import short_number
 from cellworth.prices.money import add_up
-from cellworth.table.csv_format import check_place, guard, write_lines
 from cellworth.table.frames import frame_of_columns
+from cellworth.table.write_csv import check_place, guard, write_lines
 from cellworth.table.write_table import Library, html_table, usual_library
 
 if TYPE_CHECKING:

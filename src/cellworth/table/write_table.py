@@ -17,9 +17,9 @@ from cellworth.messages import LONGEST_SHOWN, listing, shorten
 from cellworth.optional_packages import require
 from cellworth.setting_names import by_door
 from cellworth.table.column import KINDS, LABELLED, Column
-from cellworth.table.csv_format import csv_text, guard, separator_of, with_mark, write_text
 from cellworth.table.dates import stamps_from_days
 from cellworth.table.excel import Field, write_sheet
+from cellworth.table.write_csv import csv_text, guard, separator_of, with_mark, write_text
 
 if TYPE_CHECKING:
     from cellworth.table.table import Table

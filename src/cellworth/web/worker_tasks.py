@@ -14,8 +14,8 @@ from cellworth.optional_packages import require
 from cellworth.report import ledger_csv, ledger_entries, ledger_rows, write_report
 from cellworth.strategy import Batch
 from cellworth.table import as_table
-from cellworth.table.csv_format import with_mark
 from cellworth.table.excel import write_sheet
+from cellworth.table.write_csv import with_mark
 from cellworth.table.write_table import write_for_spreadsheet
 
 

@@ -10,7 +10,7 @@ from cellworth.campaign import Campaign, RowRecord
 from cellworth.errors import DataError
 from cellworth.report import row_summary, summarise
 from cellworth.table import as_table
-from cellworth.table.csv_format import with_mark
+from cellworth.table.write_csv import with_mark
 from cellworth.table.write_table import guard_table
 from cellworth.web.api.models import ColumnOut, Page, Recorded, RowOut, RowsIn
 from cellworth.web.api.routing import After, Key, Limit, make_router, problems

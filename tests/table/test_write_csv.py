@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.errors import DataError
-from cellworth.table.csv_format import csv_text, guard, unguard, write_lines
+from cellworth.table.write_csv import csv_text, guard, unguard, write_lines
 
 
 @settings(max_examples=300, deadline=None)
