@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cellworth.campaign.questioned_answers import seen_in
 from cellworth.datasets import load
 from cellworth.datasets.tables import PAPER_NAMES, TURNEY_NAMES
 from cellworth.table import Table
+from cellworth.table.seen_values import seen_in
 
 REPEATS = 10
 KNOWN = (3, 5, 10, 20, 50, 100, 500, None)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from studies.money.kept_cases import CaseFolder, StartTask
+from studies.money.kept_cases import CaseFolder, start_tasks
 from studies.next_cell.report import write_page
 from studies.next_cell.row_policies import HALVES, OBSERVED
-from studies.next_cell.runs import run
+from studies.next_cell.runs import run, run_learned
 
 PAGE = Path("docs/results/next-cell.md")
 
@@ -20,12 +20,16 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--tables", nargs="*", help="by default all of the protocol")
+    parser.add_argument("--learned", action="store_true", help="run the learned policy, too; needs torch")
     parser.add_argument("--only-kept", action="store_true", help="write the page from finished runs")
     said = parser.parse_args()
     wanted = said.tables or [name for half in HALVES.values() for name in half]
-    tasks = [StartTask("next", name, OBSERVED, seed) for seed in range(said.seeds) for name in wanted]
+    starts = [(name, OBSERVED, seed) for seed in range(said.seeds) for name in wanted]
+    tasks, learned = start_tasks("next", starts), start_tasks("learned", starts)
     kept = CaseFolder(said.folder, said.jobs, said.only_kept).records("next cell", tasks, run)
-    write_page(PAGE, tasks, kept)
+    no_torch = said.only_kept or not said.learned
+    also = CaseFolder(said.folder, said.jobs, no_torch).records("learned policy", learned, run_learned)
+    write_page(PAGE, tasks, kept, also)
 
 
 if __name__ == "__main__":

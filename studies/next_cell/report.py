@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from studies.money.kept_cases import Record, StartTask
+from studies.next_cell.learned_report import learned_section
 from studies.next_cell.row_policies import HALVES, SHARES
 
 POLICIES = ("policy", "policy, row by row", "mutual information", "importance", "random", "hindsight")
@@ -17,8 +18,13 @@ LEAST_GAIN = 0.05
 """Shares are averaged over tables where full information brings at least this much."""
 
 
-def write_page(path: Path, wanted: Sequence[StartTask], kept: Mapping[StartTask, list[Record]]) -> None:
-    """Write docs/results/next-cell.md from the finished runs."""
+def write_page(
+    path: Path,
+    wanted: Sequence[StartTask],
+    kept: Mapping[StartTask, list[Record]],
+    learned: Mapping[StartTask, list[Record]] | None = None,
+) -> None:
+    """Write docs/results/next-cell.md from the finished runs, and those of the learned policy."""
     tables = list(dict.fromkeys(task.table for task in wanted if task in kept))
     found = {
         table: _scores([kept[task] for task in wanted if task.table == table and task in kept])
@@ -39,9 +45,7 @@ def write_page(path: Path, wanted: Sequence[StartTask], kept: Mapping[StartTask,
         "policy, but about the best that a fixed order could do. Where it stays below 95 %, the cells that "
         "tell most cost more than the limit.",
         "",
-        "No published learned policy could be run from the package index: DIME, EDDI, GSMRL, AACO and the "
-        "AFA benchmark are not there (`afabench`, `afa-benchmark`, `afa`, `dime-afa`, `gsmrl`, `aaco` and "
-        "`active-feature-acquisition` do not exist; `eddi` is something else).",
+        *learned_section(found, learned or {}),
     ]
     for share in SHARES:
         lines += ["", *_by_table(found, share)]

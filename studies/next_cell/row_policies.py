@@ -34,6 +34,7 @@ class NewRows:
     """Test rows, the model that predicts them, and what their cells cost."""
 
     train: Table
+    truth: Table  # the training rows without the holes of the study
     test: Table
     model: Any
     prices: PriceList  # of the test rows
@@ -46,7 +47,8 @@ class NewRows:
         table = table_of(name)
         share = min(0.7, TRAIN_ROWS / table.shape[0])
         world = make_world(table, observed=OBSERVED, train=share, seed=seed)
-        train = _rows(table, world.rows, np.where(world.hidden, np.nan, table.values[world.rows]))
+        truth = _rows(table, world.rows, table.values[world.rows])
+        train = _rows(table, world.rows, np.where(world.hidden, np.nan, truth.values))
         assert table.target is not None
         labelled = np.flatnonzero(~np.isnan(table.target.values))
         rest = np.setdiff1d(labelled, world.rows)
@@ -55,7 +57,7 @@ class NewRows:
         linear = "ridge regression" if table.target.label_kind == "number" else "logistic regression"
         model = model_of(train, model=f"{linear} + extra trees", folds=2)
         rule = prices_of(name, "unequal")
-        return cls(train, test, model, rule.on(test), rule, _beliefs(train, model, DRAWS))
+        return cls(train, truth, test, model, rule.on(test), rule, _beliefs(train, model, DRAWS))
 
     def with_draws(self, draws: int) -> RowBeliefs:
         """Return the beliefs by another number of draws."""

@@ -11,6 +11,7 @@ from sklearn.feature_selection import mutual_info_classif, mutual_info_regressio
 from sklearn.metrics import r2_score, roc_auc_score
 
 from cellworth.arrays import Float64Array, IntArray
+from cellworth.complete import GaussianCompleter
 from studies.money.kept_cases import Record, StartTask
 from studies.next_cell.row_policies import HINDSIGHT_DRAWS, REPEATS, SHARES, NewRows
 
@@ -52,6 +53,37 @@ def run(task: StartTask, folder: Path) -> list[Record]:
                 }
             )
             records[-1] |= {"milliseconds": 1000 * seconds / max(1, steps)} if name == "policy" else {}
+    return records
+
+
+def run_learned(task: StartTask, folder: Path) -> list[Record]:
+    """Return the scores of a published learned policy; it needs complete rows to learn from."""
+    from studies.next_cell.learned_policy import LearnedPolicy, TrainingRows
+
+    rows = NewRows.of(task.table, task.seed)
+    assert rows.train.target is not None
+    assert rows.test.target is not None
+    layout, y = rows.train.layout, rows.test.target.values
+    labels, X = rows.train.target.values, layout.encode(rows.test.values)
+    labelled, buyable = ~np.isnan(labels), ~rows.test.holes
+    classes = len(rows.train.target.classes or ())
+    truth = GaussianCompleter().fit(layout.encode(rows.truth.values))  # the table may have holes of its own
+    records: list[Record] = []
+    for name, completer in (("completed", rows.model.completer_), ("truth", truth)):
+        complete = np.asarray(completer.completed_, dtype=np.float64)[labelled]
+        learnt = TrainingRows.of(layout, complete, labels[labelled], classes)
+        policy = LearnedPolicy(learnt, rows.prices.of_rows(np.array([0])), task.seed)
+        known = {share: policy.known(X, buyable, share * float(rows.money.mean())) for share in SHARES}
+        for share, cells in {**known, 1.0: buyable}.items():
+            records.append(
+                {
+                    "policy": f"DIME, {name}",
+                    "share": share,
+                    "score": score(rows.predicted(cells), y),
+                    "own": score(policy.predicted(X, cells), y),
+                    "money": rows.spent_share(cells),
+                }
+            )
     return records
 
 

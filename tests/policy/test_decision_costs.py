@@ -29,9 +29,9 @@ def test_the_best_action_by_plain_enumeration():
     by_hand = [0.2 * 0 + 0.8 * 1, 0.2 * 10 + 0.8 * 0]
     assert costs.best(belief) == int(np.argmin(by_hand))
     assert costs.expected(belief) == pytest.approx(min(by_hand))
-    assert error_costs({"ill": 5}, ("ill", "well")).costs.tolist() == [[0, 5], [0, 0]]
+    assert error_costs({"ill": 5, "well": 0}, ("ill", "well")).costs.tolist() == [[0, 5], [0, 0]]
     assert error_costs(3, ("a", "b")).costs.tolist() == [[0, 3], [3, 0]]
-    assert error_costs({1: 5}, (1, 2)).costs[0, 1] == 5
+    assert error_costs({1: 5, 2: 3}, (1, 2)).costs[0, 1] == 5
 
 
 def test_what_is_not_a_cost_is_refused():
@@ -40,6 +40,8 @@ def test_what_is_not_a_cost_is_refused():
             error_costs(wrong, ("ill", "well"))
     with pytest.raises(ParameterError, match="'ill'"):
         error_costs({"il": 3}, ("ill", "well"))
+    with pytest.raises(ParameterError, match="true class is 'b' or 'c'; give each class a cost"):
+        error_costs({"a": 3}, ("a", "b", "c"))
     with pytest.raises(ParameterError, match="squared error"):
         squared_cost({"ill": 3})
     assert squared_cost(2.0).in_money

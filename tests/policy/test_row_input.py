@@ -1,6 +1,7 @@
 """What users state of new rows."""
 
 import math
+import warnings
 
 import numpy as np
 import pandas
@@ -8,7 +9,15 @@ import polars
 import pytest
 
 from cellworth.errors import DataError
-from cellworth.policy.row_input import existing_names, parse_row, parse_rows, with_free_columns
+from cellworth.policy.row_input import (
+    existing_names,
+    parse_row,
+    parse_rows,
+    warn_of_strange_values,
+    with_free_columns,
+)
+from cellworth.table import Column
+from cellworth.table.seen_values import seen_in
 
 
 def test_values_by_column_name(three):
@@ -55,3 +64,16 @@ def test_what_is_wrong_with_a_row_is_said_with_its_id(three):
         parse_rows({"p1": {}, "p2": {"hue": "rod"}}, table.columns, "target")
     with pytest.raises(DataError, match="rows must be a Table, a DataFrame, or a mapping"):
         parse_rows([{"size": 1.0}], table.columns, "target")
+
+
+def test_values_far_outside_what_was_seen_bring_a_warning():
+    columns = (Column("age", "integer"), Column("hue", "category", categories=("red", "blue")))
+    seen = [seen_in(columns[0], np.arange(20.0, 80.0)), seen_in(columns[1], np.ones(50))]
+    values = np.array([[6100.0, 1.0], [61.0, 0.0], [np.nan, np.nan]])
+    with pytest.warns(UserWarning, match=r"row 'p1', column 'age': 6100 is far outside the 60 values known"):
+        warn_of_strange_values(values, ["p1", "p2", "p3"], columns, seen)
+    with pytest.warns(UserWarning, match=r"; and 2 more\. If it is a slip"):
+        warn_of_strange_values(np.full((5, 2), -9000.0), list("abcde"), columns, seen)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_strange_values(values[1:], ["p2", "p3"], columns, seen)

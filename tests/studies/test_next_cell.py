@@ -5,7 +5,7 @@ import pytest
 
 from cellworth import Prices
 from studies.money.kept_cases import CaseFolder, StartTask
-from studies.next_cell import report, row_policies, runs
+from studies.next_cell import learned_report, report, row_policies, runs
 from tests.policy.rows import ill_or_well
 
 
@@ -18,7 +18,8 @@ def small(monkeypatch):
     monkeypatch.setattr(row_policies, "DRAWS", 32)
     monkeypatch.setattr(row_policies, "TEST_ROWS", 15)
     monkeypatch.setattr(row_policies, "SHARES", (0.1, 0.25))
-    monkeypatch.setattr(report, "HALVES", {"tuning": ("made up", "other")})
+    for module in (report, learned_report):
+        monkeypatch.setattr(module, "HALVES", {"tuning": ("made up", "other")})
     monkeypatch.setattr(runs, "BOOTSTRAPS", 3)
     return table
 
@@ -52,6 +53,35 @@ def test_a_run_and_its_page(small, tmp_path):
     page = (tmp_path / "page.md").read_text()
     assert "1 of 2 runs, 1 of the protocol's two seeds. Not run yet: other (seed 0)." in page
     assert "| made up (tuning) | 0.500 |" in page
+
+
+@pytest.mark.slow
+def test_the_learned_policy_buys_what_tells_most_and_keeps_its_money(small, tmp_path):
+    pytest.importorskip("torch")
+    from studies.next_cell.learned_policy import LearnedPolicy, TrainingRows
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = (X[:, 0] > 0).astype(float)  # the first column tells all, the others nothing
+    layout = small.layout
+    prices = Prices.same(1.0).on(small).of_cells().of_rows(np.array([0]))
+    policy = LearnedPolicy(TrainingRows.of(layout, X, y, 2), prices, 0)
+    new, everything = rng.normal(size=(50, 3)), np.ones((50, 3), dtype=bool)
+    known = policy.known(new, everything, 1.0)
+    assert known[:, 0].all()
+    assert known.sum() <= 1.2 * len(new)
+    assert not policy.known(new, everything, 0.0).any()
+    assert policy.known(new, everything, 3.0).sum() >= known.sum()
+    found = policy.predicted(new, known)
+    assert ((found[:, 1] > 0.5) == (new[:, 0] > 0)).mean() > 0.9
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+
+    tasks, learned = ([StartTask(part, "made up", 0.5, 0)] for part in ("next", "learned"))
+    kept = CaseFolder(tmp_path, 1).records("next", tasks, runs.run)
+    also = CaseFolder(tmp_path, 1).records("learned", learned, runs.run_learned)
+    report.write_page(tmp_path / "page.md", tasks, kept, also)
+    page = (tmp_path / "page.md").read_text()
+    assert "*policy* minus *DIME, truth*" in page
 
 
 def test_scores_by_hand():

@@ -22,7 +22,6 @@ from cellworth.campaign.cell_index import CellIndex
 from cellworth.campaign.cell_values import HAS_VALUE, CellStatus
 from cellworth.campaign.event_codec import Value, value_to_json
 from cellworth.campaign.log import Log
-from cellworth.campaign.questioned_answers import seen_in
 from cellworth.campaign.state import State
 from cellworth.errors import DataError
 from cellworth.table import Column
@@ -31,6 +30,7 @@ from cellworth.table.files import AnyFile, File, check_csv_name, check_readable,
 from cellworth.table.parse_values import parse_numbers
 from cellworth.table.raw_cells import as_texts
 from cellworth.table.read_csv import read_csv
+from cellworth.table.seen_values import seen_in
 from cellworth.table.write_csv import unguard
 
 _FIELDS = ["row", "column", "value"]

@@ -155,7 +155,7 @@ class Campaign(CampaignQueries):
         what each answer cost, by default its own price and a visit or fee not paid yet; ``reason`` a comment
         on the answers, for the log. An OverspentWarning says if ``left`` is below 0. Raises DataError if a
         cell does not exist, was never asked for, or cannot hold the value; QuestionedError, a DataError, if
-        values are far outside what was seen in their columns (see `cellworth.campaign.questioned_answers`),
+        values are far outside what was seen in their columns (see `cellworth.table.seen_values`),
         unless you ``insist``; ConflictError if the key is used, or another value known: the answer is then
         kept in the log, and changes nothing; see `correct`.
         """

@@ -1,70 +1,17 @@
-"""Question answers that are far outside what was seen in their column: most of them are slips of a pen.
-
-The rule, for numbers, whole numbers and dates of which at least `LEAST` values are known: sort the n known
-values and leave out the n // `TRIM` smallest and largest. Question a value that is beyond this range by more
-than m times its width, m = max(2, 400 / n, 40000 / n^3): few values say little about a range. A range of no
-width counts as wide as its value, and at least 1; the range of a date, at least a year. A side that the user
-has bounded is not questioned. In a column of whole numbers, at least `LEAST_COUNTS` of them known and none
-negative, a negative number is questioned, too.
-"""
+"""Question answers that are far outside what was seen in their column, by the rule of `seen_values`."""
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 
-from cellworth.arrays import Float64Array
 from cellworth.campaign.cell_index import Cell
 from cellworth.campaign.state import State
 from cellworth.errors import QuestionedError
 from cellworth.setting_names import setting
-from cellworth.table import Column
-
-LEAST = 3
-LEAST_COUNTS = 20
-TRIM = 200
-_YEAR = 366.0  # days
-
-
-class Seen(NamedTuple):
-    """What was seen in a column, and the limits beyond which a value is questioned."""
-
-    n: int
-    lowest: float
-    highest: float
-    least: float
-    most: float
-
-
-def seen_in(column: Column, known: Float64Array) -> Seen | None:
-    """Return what the known values (n,) of a column say; None if too little. O(n)."""
-    n = len(known)
-    if column.kind not in ("number", "integer", "date") or n < LEAST:
-        return None
-    cut = n // TRIM
-    ordered = np.partition(known, (cut, n - 1 - cut))
-    lowest, highest = float(ordered[cut]), float(ordered[n - 1 - cut])
-    width = highest - lowest
-    if column.kind == "date":
-        width = max(width, _YEAR)
-    elif width == 0:
-        width = max(abs(highest), 1.0)
-    reach = max(2.0, 400 / n, 40_000 / n**3) * width
-    least, most = lowest - reach, highest + reach
-    if column.kind == "integer" and n >= LEAST_COUNTS and known.min() >= 0:
-        least = max(least, 0.0)
-    low, high = column.bounds
-    return Seen(
-        n,
-        lowest,
-        highest,
-        -math.inf if math.isfinite(low) else least,
-        math.inf if math.isfinite(high) else most,
-    )
+from cellworth.table.seen_values import TRIM, Seen, seen_in
 
 
 def questioned(state: State, answers: Iterable[tuple[Cell, float]]) -> dict[Cell, str]:

@@ -99,11 +99,17 @@ def model(
 
 
 def _print_candidates(fitted: Any) -> None:
+    from cellworth.model.candidates import short_name
     from cellworth.model.model_results import best_first
 
     results = best_first(fitted.cv_results_)
     shown = [
-        (name, _score(results, "complete_rows", k), _score(results, "at_hand", k), results["note"][k])
+        (
+            short_name(name),
+            _score(results, "complete_rows", k),
+            _score(results, "at_hand", k),
+            results["note"][k],
+        )
         for k, name in enumerate(results["name"])
     ]
     print_table(("candidate", "complete rows", "rows as they are", ""), shown)
@@ -116,14 +122,17 @@ def _score(results: dict[str, Any], kind: str, place: int) -> str:
 
 def _sentence(fitted: Any, table: Table) -> str:
     """Say which candidate was chosen, and how well it does."""
+    from cellworth.model.candidates import short_name
+
+    name = short_name(fitted.best_candidate_)
     target = table.target
     metric = "R2" if target is not None and target.label_kind == "number" else "AUC"
     complete, at_hand = fitted.complete_rows_score_, fitted.at_hand_score_
     if complete.value != complete.value:
-        return f"Chosen: {fitted.best_candidate_}; too few rows are labelled to estimate how well it does."
+        return f"Chosen: {name}; too few rows are labelled to estimate how well it does."
     left = f" Left out for lack of time: {', '.join(fitted.left_out_)}." if fitted.left_out_ else ""
     return (
-        f"Chosen: {fitted.best_candidate_}, with an estimated {metric} of {complete.value:.3f} "
+        f"Chosen: {name}, with an estimated {metric} of {complete.value:.3f} "
         f"({complete.low:.3f} to {complete.high:.3f}) on complete rows and {at_hand.value:.3f} "
         f"({at_hand.low:.3f} to {at_hand.high:.3f}) on rows as they are.{left}"
     )

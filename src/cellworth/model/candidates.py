@@ -63,6 +63,16 @@ def average_of(candidates: Sequence[Candidate]) -> Candidate:
     return Candidate(PLUS.join(each.name for each in candidates), members=tuple(candidates))
 
 
+def short_name(name: str) -> str:
+    """Return the name of a candidate as it is shown: averages of more than two say how many.
+
+    >>> short_name("a + b"), short_name("a + b + c")
+    ('a + b', 'average of 3 models')
+    """
+    parts = name.count(PLUS) + 1
+    return name if parts <= 2 else f"average of {parts} models"
+
+
 def candidate_named(name: str, *, is_number: bool) -> Candidate:
     """Return a default candidate by its name, or an average by names joined with " + "."""
     known = {each.name: each for each in default_models(is_number=is_number)}

@@ -58,7 +58,8 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):  # type: ignore[mi
     Attributes
     ----------
     best_candidate_ : str
-        The name of the chosen candidate; names joined with " + " are averaged.
+        The name of the chosen candidate, to be given as ``model``; names joined with " + " are averaged.
+        Where results are shown, an average of more than two is called, say, "average of 5 models".
     at_hand_score_ : Estimate
         AUC of the chosen candidate on held-out rows as they are, with its 95 % interval (``value``, ``low``,
         ``high``); with several classes, the mean of each against the rest.
@@ -176,7 +177,8 @@ class CompletingRegressor(RegressorMixin, CompletingModel):  # type: ignore[misc
     Attributes
     ----------
     best_candidate_ : str
-        The name of the chosen candidate; names joined with " + " are averaged.
+        The name of the chosen candidate, to be given as ``model``; names joined with " + " are averaged.
+        Where results are shown, an average of more than two is called, say, "average of 5 models".
     at_hand_score_ : Estimate
         R2 of the chosen candidate on held-out rows as they are, with its 95 % interval (``value``,
         ``low``, ``high``).

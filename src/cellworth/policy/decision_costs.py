@@ -20,8 +20,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from cellworth.arrays import Float64Array
+from cellworth.complete.inputs import check_number
 from cellworth.errors import ParameterError
 from cellworth.messages import not_there, shorten
+from cellworth.setting_names import named
 
 
 class BeliefLoss(Protocol):
@@ -116,12 +118,14 @@ def error_costs(given: Any, classes: tuple[Any, ...]) -> ErrorCosts:
     ----------
     given : float, mapping or (K, K) array-like
         One cost for every error; a mapping of each true class to the cost of taking it for another, or of
-        (true class, class acted on) to a cost, 0 for pairs left out; or a matrix in the order of the classes.
+        (true class, class acted on) to a cost; or a matrix in the order of the classes. A mapping must name
+        every true class; of a class that has pairs, those left out cost 0.
     classes : tuple of length K
     """
     K = len(classes)
     costs = np.zeros((K, K))
     if isinstance(given, Mapping):
+        stated: set[int] = set()
         for key, cost in given.items():
             true, said = key if isinstance(key, tuple) else (key, None)
             row = _class_number(true, classes)
@@ -131,6 +135,8 @@ def error_costs(given: Any, classes: tuple[Any, ...]) -> ErrorCosts:
             else:
                 column = _class_number(said, classes)
                 costs[row, column] = _amount(cost, f"the cost of taking {shorten(true)} for {shorten(said)}")
+            stated.add(row)
+        _check_all_stated(stated, classes)
     elif np.ndim(given) == 2:
         costs = np.array(given, dtype=np.float64)
         if costs.shape != (K, K) or not np.isfinite(costs).all():
@@ -141,6 +147,15 @@ def error_costs(given: Any, classes: tuple[Any, ...]) -> ErrorCosts:
     else:
         costs = _amount(given, "error_cost") * (1 - np.eye(K))
     return ErrorCosts(costs)
+
+
+def _check_all_stated(stated: set[int], classes: tuple[Any, ...]) -> None:
+    left_out = [shorten(each) for number, each in enumerate(classes) if number not in stated]
+    if left_out:
+        raise ParameterError(
+            f"error_cost does not say what an error costs if the true class is {' or '.join(left_out)}; give "
+            "each class a cost, 0 if errors on it cost nothing"
+        )
 
 
 def squared_cost(given: Any) -> BeliefVariance:
@@ -168,3 +183,37 @@ def _class_number(given: Any, classes: tuple[Any, ...]) -> int:
         if given == each or str(given) == str(each):
             return number
     raise ParameterError(f"error_cost: {not_there('class', str(given), tuple(map(str, classes)))}")
+
+
+def check_stop(
+    error_cost: Any,
+    confidence: float | None,
+    deviation: float | None,
+    budget: float | None,
+    mean_budget: float | None,
+    *,
+    is_number: bool,
+) -> None:
+    """Raise ParameterError if what the user says does not tell when to stop; see `Policy`."""
+    if all(each is None for each in (error_cost, confidence, deviation, budget, mean_budget)):
+        raise ParameterError(
+            f"nothing says when to stop; give {named('error_cost')}, {named('budget')}, "
+            f"{named('mean_budget')}, or {named('confidence')} (for a number, {named('deviation')})"
+        )
+    if error_cost is not None and mean_budget is not None:
+        raise ParameterError(
+            "give error_cost or mean_budget, not both: each says what a cell must bring for its price"
+        )
+    if confidence is not None:
+        if is_number:
+            raise ParameterError("confidence is for classes; for a number, give deviation or error_cost")
+        check_number("confidence", confidence, above=0)
+        if confidence > 1:
+            raise ParameterError(f"confidence must be a probability, at most 1; got {confidence!r}")
+    if deviation is not None:
+        if not is_number:
+            raise ParameterError("deviation is for numbers; for classes, give confidence or error_cost")
+        check_number("deviation", deviation, minimum=0)
+    for name, money in (("budget", budget), ("mean_budget", mean_budget)):
+        if money is not None:
+            check_number(name, money, minimum=0)

@@ -16,7 +16,7 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import not_there, short_number
 from cellworth.model.completing_models import CompletingClassifier, CompletingRegressor, model_of
 from cellworth.model.fitted_model import FittedModel
-from cellworth.policy.decision_costs import BeliefLoss, BeliefVariance, error_costs, squared_cost
+from cellworth.policy.decision_costs import BeliefLoss, BeliefVariance, check_stop, error_costs, squared_cost
 from cellworth.policy.information import Information
 from cellworth.policy.label_evidence import column_trust
 from cellworth.policy.next_step import CellGain, NextStep
@@ -29,16 +29,17 @@ from cellworth.policy.row_input import (
     one_row_prices,
     parse_row,
     parse_rows,
+    warn_of_strange_values,
     with_free_columns,
 )
 from cellworth.policy.shared_money import ROWS, SharedMoney, share_money
 from cellworth.prices import AnyPrices, Prices
 from cellworth.prices.money import Money
 from cellworth.select import Ratio
-from cellworth.setting_names import named
 from cellworth.strategy.choose_batch import ScoredRound, choose
 from cellworth.table import Table
 from cellworth.table.column import UserValue
+from cellworth.table.seen_values import seen_by_column
 
 
 class Policy:
@@ -59,8 +60,8 @@ class Policy:
     prices : Prices, float, mapping or path, optional
         See `Prices.of`; the prices of single rows do not apply to new rows. By default 1 per cell.
     error_cost : float, mapping or (K, K) array, optional
-        What a wrong class costs, in the currency of the prices: one amount; a mapping of true classes to
-        the cost of missing them; or of (true class, class acted on) to a cost; or a matrix, one row per true
+        What a wrong class costs, in the currency of the prices: one amount; a mapping of every true class to
+        the cost of missing it; or of (true class, class acted on) to a cost; or a matrix, one row per true
         class. For a number, what a squared error of 1 costs. A cell is then bought only if it is expected
         to save more than its price.
     confidence : float, optional
@@ -73,7 +74,7 @@ class Policy:
     mean_budget : float, optional
         What to spend on a row on average: rows share the money, so that those of which the model is soon
         sure leave some to the others. A cell is then bought only if it brings enough per unit of money
-        (`least_ratio`), as found on rows drawn from the joint model, of which nothing is known at first but
+        (`least_ratio`), as found on training rows, their holes drawn, of which nothing is known at first but
         the free cells; real rows may spend a little more or less. If rows look so alike that they would leave
         half of it, each gets this much as its ``budget`` instead. Not together with ``error_cost``, which
         says the same in money.
@@ -99,7 +100,8 @@ class Policy:
     without, nothing says when to stop. Per row and step, M draws cost O(M d^2), one prediction of M rows, and
     O(p M k) for p open cells with k = 3, once more for each fee that cells share: a few milliseconds at 50
     columns. With ``mean_budget``, 150 simulated rows are followed to their end first. All rows use the
-    same random numbers: what is said of a row does not depend on the others.
+    same random numbers: what is said of a row does not depend on the others. Values far outside what was
+    seen in their columns bring a warning.
 
     Examples
     --------
@@ -142,12 +144,13 @@ class Policy:
         check_number("draws", draws, minimum=32)
         self.columns, self.target = table.columns, table.target.name
         self._names = table.column_names
+        self._seen = seen_by_column(table)
         self._free = np.array([name in existing_names(free, self._names) for name in self._names])
         self._one_row = one_row_prices(Prices.of(with_free_columns(prices, free)), table)
         self.model = model_of(table) if model is None else model
         outputs, completer = outputs_of(self.model)
         self.classes = self._classes_of(table)
-        self._check_stop(error_cost, confidence, deviation, budget, mean_budget)
+        check_stop(error_cost, confidence, deviation, budget, mean_budget, is_number=self.classes is None)
         X = table.encode(prior=True).X
         self._beliefs = RowBeliefs(table.layout, completer, outputs, X, draws=int(draws), seed=seed)
         self.loss: BeliefLoss = BeliefVariance()
@@ -228,6 +231,7 @@ class Policy:
     def _steps(
         self, values: Float64Array, ids: list[str], spent: Float64Array, refused: list[tuple[str, ...]]
     ) -> list[NextStep]:
+        warn_of_strange_values(values, ids, self.columns, self._seen)
         known = ~np.isnan(values)
         available = ~known
         for row, columns in enumerate(refused):
@@ -366,35 +370,3 @@ class Policy:
         if isinstance(self.model, FittedModel):
             return classes[: self.model.n_classes]
         return tuple(self.model.classes_.tolist())
-
-    def _check_stop(
-        self,
-        error_cost: Any,
-        confidence: float | None,
-        deviation: float | None,
-        budget: float | None,
-        mean_budget: float | None,
-    ) -> None:
-        if all(each is None for each in (error_cost, confidence, deviation, budget, mean_budget)):
-            raise ParameterError(
-                f"nothing says when to stop; give {named('error_cost')}, {named('budget')}, "
-                f"{named('mean_budget')}, or {named('confidence')} (for a number, {named('deviation')})"
-            )
-        if error_cost is not None and mean_budget is not None:
-            raise ParameterError(
-                "give error_cost or mean_budget, not both: each says what a cell must bring for its price"
-            )
-        number = self.classes is None
-        if confidence is not None:
-            if number:
-                raise ParameterError("confidence is for classes; for a number, give deviation or error_cost")
-            check_number("confidence", confidence, above=0)
-            if confidence > 1:
-                raise ParameterError(f"confidence must be a probability, at most 1; got {confidence!r}")
-        if deviation is not None:
-            if not number:
-                raise ParameterError("deviation is for numbers; for classes, give confidence or error_cost")
-            check_number("deviation", deviation, minimum=0)
-        for name, money in (("budget", budget), ("mean_budget", mean_budget)):
-            if money is not None:
-                check_number(name, money, minimum=0)

@@ -65,7 +65,7 @@ class RowBeliefs:
                 f"a policy draws missing cells from their posterior, and {type(completer).__name__} has no "
                 "method sample; train the model with the default completer, GaussianCompleter"
             )
-        self.layout = layout
+        self.layout, self._X = layout, X
         self._completer, self._outputs = completer, outputs
         self._draws, self._seed = draws, seed
         with one_core():
@@ -83,8 +83,15 @@ class RowBeliefs:
         return self._settled(X, self._draws, self._seed)
 
     def simulated(self, rows: int) -> Float64Array:
-        """Return complete encoded rows (rows, d), as new ones may be, with random numbers of their own."""
-        return self._settled(self._nothing, rows, self._seed + 2)[:, 0]
+        """Return complete encoded rows (rows, d), as new ones may be: training rows, what they lack drawn.
+
+        Known cells depend on each other as they do, not as the completer has it. Rows are shuffled, and taken
+        again if there are too few. All rows use the same random numbers, so each gets a draw of its own, by
+        numbers that no other method uses. O(rows^2 d^2).
+        """
+        order = np.random.default_rng(self._seed + 2).permutation(len(self._X))
+        each = np.arange(rows)
+        return self._settled(self._X[np.resize(order, rows)], rows, self._seed + 2)[each, each]
 
     def unconditional(self) -> Information:
         """Return what cells may tell in a row of which nothing is known, by many draws."""

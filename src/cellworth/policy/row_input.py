@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,10 @@ from cellworth.table.build_table import check_row_ids
 from cellworth.table.column import Column
 from cellworth.table.frames import index_column, library_of
 from cellworth.table.raw_cells import Origin, as_texts, is_null
+from cellworth.table.seen_values import Seen
 
+MOST_NAMED = 3
+"""How many strange values a warning names."""
 AnyRow = Mapping[str, object]
 """Values by column name, as the user writes them; columns left out, and None, are missing."""
 
@@ -87,6 +91,27 @@ def _rows_of_frame(frame: Any, target: str) -> dict[str, AnyRow]:
         row: {name: value for name, value in line.items() if name != target}
         for row, line in zip(ids, lines, strict=True)
     }
+
+
+def warn_of_strange_values(
+    values: Float64Array, ids: Sequence[str], columns: Sequence[Column], seen: Sequence[Seen | None]
+) -> None:
+    """Warn of values (m, p) that are far outside what was seen in their columns; name some of them."""
+    strange = []
+    for place, (column, known) in enumerate(zip(columns, seen, strict=True)):
+        if known is None:
+            continue
+        outside = (values[:, place] < known.least) | (values[:, place] > known.most)
+        for row in np.flatnonzero(outside).tolist():
+            got, low, high = column.texts(np.array([values[row, place], known.lowest, known.highest]))
+            strange.append(
+                f"row {shorten(ids[row])}, column {shorten(column.name)}: {got} is far outside the {known.n} "
+                f"values known there, from {low} to {high}"
+            )
+    if strange:
+        more = f"; and {len(strange) - MOST_NAMED} more" if len(strange) > MOST_NAMED else ""
+        told = "; ".join(strange[:MOST_NAMED])
+        warnings.warn(f"{told}{more}. If it is a slip, the prediction is wrong, too.", stacklevel=4)
 
 
 def existing_names(columns: Iterable[str], names: tuple[str, ...]) -> set[str]:

@@ -11,11 +11,11 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign
-from cellworth.campaign.questioned_answers import LEAST_COUNTS, seen_in
 from cellworth.messages import short_number
 from cellworth.report.summaries import Summary, SummaryInputs, inputs_of
 from cellworth.table import Column, Table
 from cellworth.table.column import UserValue
+from cellworth.table.seen_values import LEAST_COUNTS, seen_in
 
 CellWord = Literal["known", "bought", "refused", "out", "estimated"]
 

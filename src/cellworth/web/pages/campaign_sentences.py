@@ -303,6 +303,8 @@ SENTENCES: dict[str, str] = {
     "{thing} must be a finite amount of money, not negative; got {got}": message(
         "{thing}: expected an amount of money, got {got}"
     ),
+    "error_cost does not say what an error costs if the true class is {names}; give each class a cost, 0 if "
+    "errors on it cost nothing": message("say what an error costs if the true class is {names}"),
     "the cost of an error on {name}": message("what an error on {name} costs"),
     "the prices differ from row to row, so they do not say what a cell of a new row "
     "costs; give prices by column.": message(
