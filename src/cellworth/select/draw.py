@@ -143,7 +143,7 @@ class Draw:
         if self._shares_fees(offer):
             return self._buy_bundles(greedy, key, worthless)
         if self.per == "price":
-            key -= np.log(greedy.prices)
+            key -= _logarithm(greedy.prices)
         slower = self.crowding**self.power
 
         def crowded(cells: IntArray, prices: Float64Array, taken: int, last: int) -> Float64Array:
@@ -184,7 +184,7 @@ class Draw:
             bundles = self._bundles(greedy, key, worthless).rows_in_reach(greedy.budget)
             alone = greedy.rows_in_reach(key - np.log(greedy.prices), worthless)
             return np.unique(np.concatenate([best, bundles, alone]))
-        priority = key - np.log(greedy.prices) if self.per == "price" else key
+        priority = key - _logarithm(greedy.prices) if self.per == "price" else key
         return greedy.rows_in_reach(priority, worthless)
 
     def noise(self, offer: Offer, numbers: TableNumbers) -> Float64Array:
@@ -217,7 +217,8 @@ class Draw:
         greedy = GreedyPurchase(offer, self._spread, *check_limits(budget, count), label_first=True)
         worthless = greedy.scores == 0
         key = np.log(np.where(worthless, 1.0, greedy.scores))
-        key *= self.power
+        if self.power != 1:
+            key *= self.power
         key += offer.noise.ravel()[greedy.places]
         return greedy, key, worthless
 
@@ -252,6 +253,13 @@ class Draw:
 
         begin = np.searchsorted(greedy.places, chosen).tolist()
         return greedy.run(key - np.log(greedy.prices), renewed, worthless, begin)
+
+
+def _logarithm(prices: Float64Array) -> Float64Array | float:
+    """Return the logarithms of prices (N,), or that of all of them if there is but one price."""
+    if len(prices) and (prices == prices[0]).all():
+        return float(np.log(prices[0]))
+    return np.asarray(np.log(prices))
 
 
 def finishes_rows(totals: OfferTotals) -> bool:

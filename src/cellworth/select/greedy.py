@@ -244,7 +244,7 @@ class GreedyPurchase:
         and among some of the rows as among all. O(N + k log k) if k cells are in reach.
         """
         if self.offer.prices.additive and not self.spread.active:
-            costs, counts = self.prices, np.ones(len(self.prices))
+            costs, counts = self.prices, np.broadcast_to(1.0, len(self.prices))
         else:  # a purchase in a row may be due to any of its cells, so each stands for a part of it
             counted = self.rows if among is None else self.rows[among]
             cells = np.maximum(np.bincount(counted, minlength=len(self.offer.scores)), 1)[self.rows]

@@ -13,6 +13,7 @@ from cellworth.errors import ParameterError
 from cellworth.select.selector import SLACK
 
 FIRST_CHUNK = 1024
+SAMPLED, MARGIN = 4096, 32  # values that tell which others are too low, and how many more of them to let pass
 FIRST_STEP = 32  # items that are kept at once, at first: each may bring a row of many columns with it
 
 
@@ -79,22 +80,32 @@ def descending(
     four times as long. ``keep`` drops candidates that can no longer be bought.
     """
     rest = candidates
-    while True:
-        rest = rest[keep(rest)]
-        if not rest.size:
-            return
-        chunk, rest = _split(priority, rest, size)
+    left = keep(rest)
+    while left.any():
+        if not left.all():
+            rest = rest[left]
+        above = _highest(priority[rest], size)
+        chunk = rest[above]
         yield chunk[np.argsort(-priority[chunk], kind="stable")]
+        left = keep(rest) & ~above
         size *= 4
 
 
-def _split(priority: Float64Array, rest: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """Return the ``size`` candidates of highest priority, plus all that tie with the last, and the others."""
-    if 2 * size >= len(rest):
-        return rest, rest[:0]
-    values = priority[rest]
-    above = values >= np.partition(values, len(rest) - size)[len(rest) - size]
-    return rest[above], rest[~above]
+def _highest(values: Float64Array, size: int) -> BoolArray:
+    """Return which are the ``size`` highest values (N,), plus all that tie with the last; all if not many more.
+
+    Some of them tell which are certainly too low, which is much faster than to partition them all.
+    """
+    if 2 * size >= len(values):
+        return np.ones(len(values), dtype=bool)
+    some = values[:: max(1, len(values) // SAMPLED)]
+    wanted = min(len(some), MARGIN + 2 * size * len(some) // len(values))
+    above: BoolArray = values >= np.partition(some, len(some) - wanted)[len(some) - wanted]
+    high = values[above]
+    if len(high) < size:
+        high = values
+    least = np.partition(high, len(high) - size)[len(high) - size]
+    return np.asarray(values >= least)
 
 
 def bundles_in_reach(ratios: Float64Array, costs: Float64Array, budget: float) -> IntArray:
