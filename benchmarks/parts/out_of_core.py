@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,7 @@ def run(settings: Settings) -> Section:
         ratio = of_name[last]["step_wall"] / of_name[last]["read_wall"]
         what = f"an iteration of {name} at {last:,} rows, against reading it once"
         section.aims.append(at_most(what, ratio, 1.3, ".2f", " times"))
+    section.notes.append(_width_note(run_isolated("benchmarks.parts.out_of_core:measure_widths")))
     section.notes.append(
         f"{COLUMNS} columns of single precision, uncompressed Parquet, {FACTORS} factors plus noise, "
         f"{100 * HOLES:.0f} % holes at random; longer tables are copies of a file of a million rows. Two "
@@ -117,6 +119,17 @@ def _per_row(found: dict[int, dict[str, Any]], n: int) -> float:
     return float(found[n]["step"]) / n
 
 
+def _width_note(found: dict[str, list[float]]) -> str:
+    """Say what a pass of SupervisedCompleter without iterates takes for a row, by the number of columns."""
+    rows = [
+        f"{what}: {solved:.2f} µs beside {read:.2f} for reading it" for what, (read, solved) in found.items()
+    ]
+    return (
+        "Without iterates, a row of SupervisedCompleter is a system of its observed cells. CPU time of "
+        f"solving a row in a pass on one thread, {100 * HOLES:.0f} % holes: {'; '.join(rows)}."
+    )
+
+
 def _row(n: int, m: dict[str, float]) -> list[str]:
     return [
         f"{n:,}",
@@ -131,7 +144,7 @@ def _row(n: int, m: dict[str, float]) -> list[str]:
     ]
 
 
-def make_table(folder: Path, n: int, seed: int) -> None:
+def make_table(folder: Path, n: int, seed: int, d: int = COLUMNS) -> None:
     """Write a table of n rows, unless it is there: a file of `FILE_ROWS`, and copies of it."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -141,16 +154,16 @@ def make_table(folder: Path, n: int, seed: int) -> None:
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    loadings = np.random.default_rng(seed).normal(size=(FACTORS, COLUMNS)).astype(np.float32)
-    schema = pa.schema([(f"c{j}", pa.float32()) for j in range(COLUMNS)])
+    loadings = np.random.default_rng(seed).normal(size=(FACTORS, d)).astype(np.float32)
+    schema = pa.schema([(f"c{j}", pa.float32()) for j in range(d)])
     first = partial / "part-0000.parquet"
     with parquet.ParquetWriter(first, schema, compression="none", use_dictionary=False) as writer:
         for start in range(0, min(n, FILE_ROWS), GROUP_ROWS):
             rng, m = np.random.default_rng([seed, start]), min(GROUP_ROWS, n - start)
             X = rng.standard_normal((m, FACTORS), dtype=np.float32) @ loadings
-            X += np.float32(0.5) * rng.standard_normal((m, COLUMNS), dtype=np.float32)
-            holes = rng.random((m, COLUMNS), dtype=np.float32) < HOLES
-            arrays = [pa.array(X[:, j], mask=holes[:, j]) for j in range(COLUMNS)]
+            X += np.float32(0.5) * rng.standard_normal((m, d), dtype=np.float32)
+            holes = rng.random((m, d), dtype=np.float32) < HOLES
+            arrays = [pa.array(X[:, j], mask=holes[:, j]) for j in range(d)]
             writer.write_table(pa.table(arrays, schema=schema), row_group_size=GROUP_ROWS)
     for copy in range(1, n // FILE_ROWS):
         shutil.copyfile(first, partial / f"part-{copy:04d}.parquet")
@@ -187,6 +200,46 @@ def measure_here(folder: str, name: str) -> dict[str, Any]:
     step, step_wall = np.median(np.diff(clocks, axis=0), axis=0).tolist()
     walls = {"read_wall": float(read_wall), "step_wall": step_wall}
     return {"read": float(read), "step": step, "peak": peak, "again": again, **walls}
+
+
+def measure_widths() -> dict[str, list[float]]:
+    """Return the CPU microseconds of reading a row of tables of several widths, and of solving it."""
+    from cellworth.blocks import ThreadEngine, open_blocks
+    from cellworth.blocks.engine_protocol import add
+    from cellworth.complete.labels import LabelSummary, label_code
+    from cellworth.complete.proximal_without_iterate import Weights, pass_sums
+    from cellworth.complete.scaling import Scaling
+    from cellworth.complete.solver.linear_part import LinearPart
+
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for d, loss in (
+            (20, "squared"),
+            (20, "logistic"),
+            (63, "squared"),
+            (100, "squared"),
+            (200, "squared"),
+        ):
+            n = 2_000_000 // d
+            path = Path(folder) / f"wide-{d}"
+            make_table(path, n, 0, d)
+            rng, S = np.random.default_rng(0), np.eye(d) + np.ones((d, d))
+            source = open_blocks(path, engine=ThreadEngine(1))
+            parts = [block.read() for block in source.blocks.items]
+            y = rng.integers(0, 2, n).astype(float)
+            code = label_code(LabelSummary.of(y), loss, "classes")
+            model = LinearPart(code.loss, 1 / n, 1e-3, rng.normal(size=(d, 1)), np.zeros(1))
+            given = Weights(S, model, n), Scaling(np.zeros(d), np.ones(d)), code
+            labelled = [replace(part, y=y[part.start :][: len(part.X)]) for part in parts]
+            pass_sums(labelled[0].some(slice(100)), *given)  # imports and first calls do not count
+            begun = time.process_time()
+            source.reduce(_known, add)
+            read = time.process_time()
+            for part in labelled:
+                pass_sums(part, *given)
+            solved = time.process_time()
+            found[f"{d} columns, {loss} loss"] = [1e6 * (read - begun) / n, 1e6 * (solved - read) / n]
+    return found
 
 
 def _known(part: Any) -> tuple[int]:

@@ -52,13 +52,13 @@ def peak():
     return int(line.split()[1]) * 1024
 
 
-def main(n_rows, memory, folder, loss):
+def main(n_rows, memory, folder):
     """Complete a table on one worker and print the peaks of the worker and of this process, in bytes."""
     warnings.simplefilter("ignore")
     with DaskEngine(n_jobs=1, memory=memory, folder=folder) as engine:
         pid = engine.client.run(lambda: __import__("os").getpid())
         source = open_blocks(MadeUpTable(n_rows), engine=engine)
-        SupervisedCompleter(loss=loss, max_iter=1, tol=0).fit(source)
+        SupervisedCompleter(max_iter=1, tol=0).fit(source)
         spilled = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
         peaks = list(engine.client.run(peak).values())
         assert engine.client.run(lambda: __import__("os").getpid()) == pid, "the worker was killed"
@@ -69,4 +69,4 @@ def main(n_rows, memory, folder, loss):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

@@ -5,6 +5,7 @@ import pytest
 
 from cellworth import GaussianCompleter
 from cellworth.blocks import open_blocks
+from cellworth.complete.completed_blocks import RowsAt
 from cellworth.complete.scaling import Scaling
 from cellworth.score.label_information import LabelInformation, TableProducts, standardised
 from tests.blocks.tables import make_table
@@ -34,7 +35,15 @@ def test_products_of_blocks_are_those_of_the_standardised_table(both):
 
 def test_leverages_of_blocks_are_those_in_memory(both):
     done, completed, unlabelled = both
-    one, other = LabelInformation.of_blocks(done), LabelInformation.of(completed, unlabelled)
+    some = np.flatnonzero(unlabelled)[::2]
+    find = [RowsAt(np.arange(50)), RowsAt(some)]
+    numbers, rows, products = TableProducts.with_rows(done, find)
+    assert numbers[0].tolist() == list(range(50))
+    assert numbers[1].tolist() == some.tolist()
+    np.testing.assert_allclose(rows.completed, completed[np.union1d(np.arange(50), some)])
+    np.testing.assert_allclose(products.every, TableProducts.of_blocks(done).every)
+    one = LabelInformation.of_products(products, completed[some])
+    other = LabelInformation.of(completed, unlabelled, some)
     assert one.mean == pytest.approx(other.mean)
     found = one.leverages(completed, unlabelled)
     np.testing.assert_allclose(found, other.leverages(completed, unlabelled), rtol=1e-8)
@@ -44,7 +53,7 @@ def test_leverages_of_blocks_are_those_in_memory(both):
 
 def test_a_label_reduces_the_variance_by_what_retraining_says(both):
     _, completed, unlabelled = both
-    information = LabelInformation.of(completed, unlabelled)
+    information = LabelInformation.of(completed, unlabelled, np.flatnonzero(unlabelled))
     X = standardised(completed, information.scaling)
 
     def variance(rows):
@@ -60,4 +69,5 @@ def test_a_label_reduces_the_variance_by_what_retraining_says(both):
 def test_where_all_rows_have_a_label_none_tells_more_than_another(both):
     _, completed, unlabelled = both
     none = np.zeros_like(unlabelled)
-    assert (LabelInformation.of(completed, none).leverages(completed, none) == 1).all()
+    information = LabelInformation.of(completed, none, np.zeros(0, dtype=int))
+    assert (information.leverages(completed, none) == 1).all()

@@ -56,8 +56,10 @@ def test_a_dear_label_is_bought_with_its_cells_and_a_cheap_one_without():
 
 def test_a_cell_of_a_row_without_a_label_pays_through_the_completion_alone():
     explained, holes, unlabelled, _ = drawn(3, n=40)
-    worth = completion_gains(explained, holes, NOISE, unlabelled)
-    known = (~holes).sum(axis=0)
+    known, n_labelled = (~holes).sum(axis=0), int((~unlabelled).sum())
+    worth = completion_gains(explained[~unlabelled], NOISE, known, n_labelled)
+    some = np.repeat(explained[~unlabelled], 2, axis=0)  # of a sample, each row stands for as many as it must
+    np.testing.assert_allclose(completion_gains(some, NOISE, known, n_labelled), worth)
     for j in range(explained.shape[1]):  # by finite differences of what the labelled rows add
 
         def rows_in_effect(cells, j=j):

@@ -59,22 +59,27 @@ def write_table(folder, *, labelled):
     return folder, Table.from_frame(frame, target="ill")
 
 
-@pytest.mark.parametrize("labelled", [True, False])
+@pytest.mark.parametrize("labelled", [True, False, "for sale"])
 @pytest.mark.parametrize("kept", [True, False])
-@pytest.mark.parametrize("name", ["posterior", "recommended", "random-gaussian"])
+@pytest.mark.parametrize("name", ["posterior", "recommended", "labels-only", "random-gaussian"])
 def test_an_ask_after_answers_reads_the_table_three_times(tmp_path, reads, name, kept, labelled):
     """The cells are kept for the steps of the fit, or read for each: two steps on a long table.
 
-    The scorer of `recommended` gathers rows in one pass, and needs another where labels are missing. The last
-    pass scores and chooses.
+    The scorer of `recommended` gathers rows in one pass, whether labels are missing, and whether they can be
+    bought. The last pass scores and chooses.
     """
+    sells = labelled == "for sale"
+    if name == "labels-only" and not sells:
+        pytest.skip("it buys labels only")
+    labelled = labelled is True
     folder, whole = write_table(tmp_path / "big", labelled=labelled)
     engine = ThreadEngine(1, 128) if kept else Cramped(1, 128)
     table = Table.open(folder, target="ill", engine=engine)
-    said = {"strategy": name, "seed": 1, "prices": 1.0}
+    prices = Prices.per_column({"ill": 2.0}, default=1.0) if sells else 1.0
+    said = {"strategy": name, "seed": 1, "prices": prices}
     campaign = Campaign.create(table, store=MemoryStore(), **said)
     twin = Campaign.create(whole, store=MemoryStore(), **said)
-    rng, gathered = np.random.default_rng(0), 0 if name != "recommended" else 1 if labelled else 2
+    rng, gathered = np.random.default_rng(0), int(name in ("recommended", "labels-only"))
     for number in range(3):
         reads.clear()
         batch = campaign.ask(count=20)
@@ -83,8 +88,10 @@ def test_an_ask_after_answers_reads_the_table_three_times(tmp_path, reads, name,
         if number:
             steps = 1 if kept else campaign._asker._rounds._adviser.completer.n_iter_
             assert found == steps + gathered + 1
-            assert not kept or not labelled or found <= 3
-        answers = values_for(batch, whole, rng)
+            assert not kept or found <= 3
+        cells = [each for each in batch if each.column != "ill"]
+        answers = values_for(cells, whole, rng)
+        answers |= {(each.row, "ill"): int(each.row) % 2 for each in batch if each.column == "ill"}
         campaign.tell(answers)
         twin.tell(answers)
     assert campaign.ask(count=5).cells == twin.ask(count=5).cells

@@ -88,13 +88,19 @@ class CompletedBlocks:
             filled = _completed(_together([part for _, part in found]), self.completer)
         else:
             found = self.reduce(_pick_filled, join, shared=(finders,))
-            parts = [filled for _, filled in found]
-            part = _together([filled.part for filled in parts])
-            variances = [filled.variance for filled in parts if filled.variance is not None]
-            completed = np.concatenate([filled.completed for filled in parts])
-            filled = FilledPart(part, completed, np.concatenate(variances) if variances else None)
-        numbers = zip(*(each for each, _ in found), strict=True)
-        return [np.concatenate(each).astype(np.intp) for each in numbers], filled
+            filled = _filled_together([each for _, each in found])
+        return _numbers(found), filled
+
+    def rows_and_sum(
+        self,
+        find: Sequence[RowFinder],
+        function: Callable[..., Any],
+        merge: Callable[[Any, Any], Any],
+        shared: tuple[Any, ...] = (),
+    ) -> tuple[list[IntArray], FilledPart, Any]:
+        """Do `rows_where` and `reduce` in one pass; return the results of both."""
+        found, summed = self.reduce(_PickAndSum(function), _MergeSecond(merge), shared=(list(find), *shared))
+        return _numbers(found), _filled_together([each for _, each in found]), summed
 
     def gather(self) -> tuple[FloatArray, FloatArray | None]:
         """Return the completed table (n, d) and its variances or None; both must fit in memory."""
@@ -188,6 +194,38 @@ def _pick_filled(
         return ()
     variance = None if filled.variance is None else filled.variance[here]
     return ((numbers, FilledPart(filled.part.some(here), filled.completed[here], variance)),)
+
+
+@dataclass(frozen=True)
+class _PickAndSum:
+    """Picks rows of a block, and calls a function on all of them."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, filled: FilledPart, find: Sequence[RowFinder], *shared: Any) -> tuple[Any, Any]:
+        return _pick_filled(filled, find), self.function(filled, *shared)
+
+
+@dataclass(frozen=True)
+class _MergeSecond:
+    """Joins the first of two results, and merges the second."""
+
+    merge: Callable[[Any, Any], Any]
+
+    def __call__(self, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
+        return a[0] + b[0], self.merge(a[1], b[1])
+
+
+def _numbers(found: Sequence[tuple[tuple[IntArray, ...], Any]]) -> list[IntArray]:
+    """Return the numbers of the rows that each function has found, over all blocks."""
+    return [np.concatenate(each).astype(np.intp) for each in zip(*(each for each, _ in found), strict=True)]
+
+
+def _filled_together(parts: Sequence[FilledPart]) -> FilledPart:
+    variances = [filled.variance for filled in parts if filled.variance is not None]
+    completed = np.concatenate([filled.completed for filled in parts])
+    part = _together([filled.part for filled in parts])
+    return FilledPart(part, completed, np.concatenate(variances) if variances else None)
 
 
 def _together(parts: Sequence[Part]) -> Part:

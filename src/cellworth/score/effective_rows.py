@@ -84,23 +84,28 @@ def with_completion(
     return np.column_stack([cells, gains[:, -1]])
 
 
-def completion_gains(
-    explained: Float64Array, holes: BoolArray, noise: float, unlabelled: BoolArray
-) -> Float64Array:
-    """Return what one more cell of each column (d,) adds to the labelled rows through the completion."""
-    return completion_rate((~holes).sum(axis=0)) * completion_sum(explained, noise, unlabelled)
+def completion_gains(explained: Float64Array, noise: float, known: IntArray, n_labelled: int) -> Float64Array:
+    """Return what one more cell of each column (d,) adds to the labelled rows through the completion.
 
+    Parameters
+    ----------
+    explained : (m, d) array
+        The variance that each cell explains, 0 where known, in the labelled rows or a sample of them.
+    noise : float
+    known : (d,) array
+        The known cells of each column.
+    n_labelled : int
+        How many labelled rows there are.
 
-def completion_rate(known: IntArray) -> Float64Array:
-    """Return by how much one more cell of each column (d,) improves its guesses, given the known cells."""
-    return len(known) / (np.maximum(known, 1) * (known + 1.0))
-
-
-def completion_sum(explained: Float64Array, noise: float, unlabelled: BoolArray) -> Float64Array:
-    """Return what one less unit of each column's variance (d,) would add to the labelled rows."""
-    of_row = np.where(unlabelled, 0.0, noise / np.square(noise + explained.sum(axis=1)))
-    summed: Float64Array = of_row @ explained
-    return summed
+    Notes
+    -----
+    One less unit of a column's variance adds noise / (noise + unexplained)^2 times what a cell explains to
+    each row, and one more cell improves the guesses of a column by d / (k (k + 1)), given k known ones.
+    """
+    rate = len(known) / (np.maximum(known, 1) * (known + 1.0))
+    of_row = noise / np.square(noise + explained.sum(axis=1))
+    summed: Float64Array = of_row @ explained * (n_labelled / max(1, len(explained)))
+    return rate * summed
 
 
 def _concave_slopes(money: Float64Array, curve: Float64Array) -> Float64Array:

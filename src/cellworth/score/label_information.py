@@ -11,16 +11,16 @@ So two sums over the rows are all that must be known of a table; see `VarianceRe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
-from cellworth.arrays import BoolArray, Float64Array, FloatArray
+from cellworth.arrays import BoolArray, Float64Array, FloatArray, IntArray
 from cellworth.blocks.column_sums import ColumnSums
-from cellworth.blocks.engine_protocol import add
 from cellworth.blocks.writing import FilledPart
-from cellworth.complete.completed_blocks import CompletedBlocks
+from cellworth.complete.completed_blocks import CompletedBlocks, RowFinder
 from cellworth.complete.labels import unlabelled_rows
 from cellworth.complete.linear_model import VarianceReduction
 from cellworth.complete.scaling import Scaling
@@ -43,7 +43,7 @@ class LabelInformation:
     reduction : VarianceReduction
         Of the predictions of all rows.
     mean : float
-        The mean reduction by the label of a row that has none.
+        The mean reduction by the label of a row that has none; of many such rows, that of a sample.
     """
 
     scaling: Scaling
@@ -51,24 +51,21 @@ class LabelInformation:
     mean: float
 
     @classmethod
-    def of(cls, completed: Float64Array, unlabelled: BoolArray) -> Self:
-        """Learn it from a completed table (n, d)."""
+    def of(cls, completed: Float64Array, unlabelled: BoolArray, some: IntArray) -> Self:
+        """Learn it from a completed table (n, d); ``some`` are the numbers of rows without a label."""
         scaling = Scaling.of(completed, "standard")
         X = standardised(completed, scaling)
-        reduction = VarianceReduction.of(X, X, ~unlabelled)
-        found = reduction.by(X[unlabelled])
+        return cls._with_mean(scaling, VarianceReduction.of(X, X, ~unlabelled), X[some])
+
+    @classmethod
+    def of_products(cls, products: TableProducts, some: FloatArray) -> Self:
+        """Do the same, given the products of a table in row blocks and completed rows (m, d) of it."""
+        return cls._with_mean(products.scaling, products.reduction, standardised(some, products.scaling))
+
+    @classmethod
+    def _with_mean(cls, scaling: Scaling, reduction: VarianceReduction, some: Float64Array) -> Self:
+        found = reduction.by(some)
         return cls(scaling, reduction, float(found.mean()) if len(found) else 0.0)
-
-    @classmethod
-    def of_blocks(cls, completed: CompletedBlocks) -> Self:
-        """Do the same for a table of row blocks, in two passes."""
-        products = TableProducts.of_blocks(completed)
-        return cls.of_sums(products, *completed.reduce(reduction_sums, add, shared=(products,)))
-
-    @classmethod
-    def of_sums(cls, products: TableProducts, count: int, total: float) -> Self:
-        """Do the same, given the `reduction_sums` of all blocks."""
-        return cls(products.scaling, products.reduction, total / count if count else 0.0)
 
     def leverages(self, completed: FloatArray, unlabelled: BoolArray) -> Float64Array:
         """Return what the label of each completed row (m, d) tells, 0 to 2; 1 if it has one.
@@ -106,9 +103,28 @@ class TableProducts:
     @classmethod
     def of_blocks(cls, completed: CompletedBlocks) -> Self:
         """Make one pass: rows are first scaled as the observed cells are, so that no digits are lost."""
-        first = completed.summary.scaling("standard", np.dtype(np.float64))
-        sums, every, labelled = completed.reduce(_products, _all_three, shared=(first,))
-        scaling = Scaling.of_sums(sums, np.float64)
+        function, merge, shared = cls.sums_of(completed)
+        return cls.of_sums(completed.reduce(function, merge, shared=shared), *shared)
+
+    @classmethod
+    def with_rows(
+        cls, completed: CompletedBlocks, find: Sequence[RowFinder]
+    ) -> tuple[list[IntArray], FilledPart, Self]:
+        """Do the same, and gather some rows in the same pass; see `CompletedBlocks.rows_where`."""
+        function, merge, shared = cls.sums_of(completed)
+        numbers, rows, sums = completed.rows_and_sum(find, function, merge, shared)
+        return numbers, rows, cls.of_sums(sums, *shared)
+
+    @classmethod
+    def sums_of(cls, completed: CompletedBlocks) -> tuple[Any, Any, tuple[Scaling]]:
+        """Return the function of a block, how two results are merged, and the scaling of observed cells."""
+        return _products, _all_three, (completed.summary.scaling("standard", np.dtype(np.float64)),)
+
+    @classmethod
+    def of_sums(cls, sums: tuple[ColumnSums, Float64Array, Float64Array], first: Scaling) -> Self:
+        """Return the products from the merged results of all blocks."""
+        of_columns, every, labelled = sums
+        scaling = Scaling.of_sums(of_columns, np.float64)
         # x = z * ratio + shift, where z is scaled by the first scaling: linear in (z, 1).
         ratio, shift = first.width / scaling.width, (first.offset - scaling.offset) / scaling.width
         change = np.diag(np.append(ratio, 1.0))
@@ -127,9 +143,3 @@ def _all_three(
     a: tuple[ColumnSums, Float64Array, Float64Array], b: tuple[ColumnSums, Float64Array, Float64Array]
 ) -> tuple[ColumnSums, Float64Array, Float64Array]:
     return a[0].merged(b[0]), a[1] + b[1], a[2] + b[2]
-
-
-def reduction_sums(filled: FilledPart, products: TableProducts) -> tuple[int, float]:
-    """Return how many rows of a block have no label, and the sum of what theirs would reduce."""
-    rows = filled.completed[unlabelled_rows(filled.part)]
-    return len(rows), float(products.reduction.by(standardised(rows, products.scaling)).sum())

@@ -8,10 +8,9 @@ from typing import Any, Literal
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
-from cellworth.blocks.engine_protocol import add
 from cellworth.blocks.row_source import Part
 from cellworth.blocks.writing import FilledPart
-from cellworth.complete.completed_blocks import CompletedBlocks, RowsAt
+from cellworth.complete.completed_blocks import CompletedBlocks, RowFinder, RowsAt
 from cellworth.complete.inputs import check_number
 from cellworth.complete.labels import unlabelled_rows
 from cellworth.errors import ParameterError
@@ -26,14 +25,12 @@ from cellworth.score.block_scores import (
 from cellworth.score.column_effects import effects_beyond_chance, fit_with_chance
 from cellworth.score.effective_rows import (
     completion_gains,
-    completion_rate,
-    completion_sum,
     joint_gains,
     label_gains,
     shared_gains,
     with_completion,
 )
-from cellworth.score.label_information import LabelInformation, TableProducts, reduction_sums
+from cellworth.score.label_information import LabelInformation, TableProducts
 from cellworth.score.posterior_scores import PosteriorVariance, posterior_variances
 from cellworth.score.scorer import Memoryless, Round
 from cellworth.score.training_rows import GatheredRows, LabelledRows, labels_to_learn, training_sample
@@ -147,32 +144,33 @@ class TrainingGain(Memoryless):
             # Labels first: without two different ones there is nothing to learn.
             return np.column_stack([0 * unexplained, this_round.unlabelled]) if sells else unexplained
         n_labelled = int((~np.isnan(labels)).sum())
-        trained, seed, judged = self._rows(this_round.rng, n_labelled, len(labels))
+        trained, seed, judged, told = self._rows(this_round.rng, n_labelled, len(labels), sells=sells)
         models, noise = self._fit(this_round, labels, trained, seed)
         draws = _draws(this_round, judged)
         effects = self._effects(models, draws, this_round.holes[judged], unexplained[judged])
         explained = unexplained * effects * this_round.holes
         unlabelled, prices = this_round.unlabelled, this_round.label_prices
         if self.buys == "labels" and sells:
-            return label_gains(explained, noise, unlabelled) * _leverages(this_round)
+            return label_gains(explained, noise, unlabelled) * _leverages(this_round, told)
+        if sells:
+            explained = explained * self._label_scale(effects, noise)
+        learned, known = explained[np.flatnonzero(~unlabelled)[trained]], (~this_round.holes).sum(axis=0)
+        through = completion_gains(learned, noise, known, n_labelled)
         if prices is None or not sells:
-            through = completion_gains(explained, this_round.holes, noise, unlabelled)
             gains = shared_gains(explained, noise, this_round.prices)
             gains[unlabelled] = through
             return gains * this_round.holes
-        explained = explained * self._label_scale(effects, noise)
-        through = completion_gains(explained, this_round.holes, noise, unlabelled)
         gains = joint_gains(explained, noise, unlabelled, this_round.prices, prices)
-        return with_completion(gains * _leverages(this_round), through, unlabelled, this_round.holes)
+        gains *= _leverages(this_round, told)
+        return with_completion(gains, through, unlabelled, this_round.holes)
 
     def score_blocks(
         self, completed: CompletedBlocks, rng: np.random.Generator, prices: PartPrices | None = None
     ) -> BlockScores:
         """Do the same for a table of row blocks.
 
-        The model and the effects are learned from rows that are gathered in one pass. Where labels are
-        missing, another finds what a better completion adds; where they can be bought, two more what each
-        would tell.
+        The model, the effects, what a better completion adds and what labels tell on average are learned from
+        rows that are gathered in one pass.
         """
         check_variance(completed)
         code, units = labels_to_learn(completed), column_variances(completed)
@@ -182,9 +180,14 @@ class TrainingGain(Memoryless):
                 return BlockScores(completed, _labels_first, labels="only")
             return PosteriorVariance().score_blocks(completed, rng)
         n, n_labelled = completed.shape[0], sum(completed.summary.labelled)
-        ranks, seed, judged = self._rows(rng, n_labelled, n)
-        (trained, judged), some = completed.rows_where(LabelledRows.of(completed, ranks), RowsAt(judged))
-        numbers = np.union1d(trained, judged)
+        ranks, seed, judged, told = self._rows(rng, n_labelled, n, sells=sells)
+        find: list[RowFinder] = [LabelledRows.of(completed, ranks), RowsAt(judged)]
+        if sells:
+            find.append(LabelledRows.of(completed, told, labelled=False))
+            (trained, judged, told), some, products = TableProducts.with_rows(completed, find)
+        else:
+            (trained, judged), some = completed.rows_where(*find)
+        numbers = np.union1d(np.union1d(trained, judged), told)
         learned = GatheredRows(some, np.searchsorted(numbers, trained))
         y, is_number = learned.labels(code), code.classes is None
         models = fit_with_chance(self.model, learned, learned.part.X, y, is_number=is_number, seed=seed)
@@ -194,31 +197,35 @@ class TrainingGain(Memoryless):
         draws = _drawn_part(completed.completer, shown, rng)
         assert some.variance is not None
         effects = self._effects(models, draws, holes, some.variance[at] * holes / units)
-        rate = completion_rate(completed.summary.counts)
+        if sells:
+            information = LabelInformation.of_products(
+                products, some.completed[np.searchsorted(numbers, told)]
+            )
         if sells and self.buys == "labels":
-            told = units, effects, noise, LabelInformation.of_blocks(completed)
-            return BlockScores(completed, _label_gains_of_block, shared=told, labels="only")
+            shared: tuple[Any, ...] = units, effects, noise, information
+            return BlockScores(completed, _label_gains_of_block, shared=shared, labels="only")
         if sells:
             effects = effects * self._label_scale(effects, noise)
-            products = TableProducts.of_blocks(completed)
-            shared: tuple[Any, ...] = units, effects, noise, products
-            summed, *found = completed.reduce(_joint_sums, add, shared=shared)
-            information = LabelInformation.of_sums(products, *found)
-            shared = units, effects, noise, rate * summed, prices, information
-            return BlockScores(completed, _joint_gains_of_block, shared=shared, labels="some")
-        through = None
-        if n_labelled < n:
-            summed = completed.reduce(_completion_sums, add, shared=(units, effects, noise))[0]
-            through = rate * summed
-        return BlockScores(completed, _gains_of_block, shared=(units, effects, noise, through, prices))
+        of_trained = _explained(some, units, effects)[np.searchsorted(numbers, trained)]
+        through = completion_gains(of_trained, noise, completed.summary.counts, n_labelled)
+        shared = units, effects, noise, through, prices
+        if sells:
+            return BlockScores(completed, _joint_gains_of_block, shared=(*shared, information), labels="some")
+        return BlockScores(completed, _gains_of_block, shared=shared)
 
-    def _rows(self, rng: np.random.Generator, n_labelled: int, n: int) -> tuple[IntArray, int, IntArray]:
-        """Return which labelled rows to train on, counted among them, a seed, and the rows to judge on."""
+    def _rows(
+        self, rng: np.random.Generator, n_labelled: int, n: int, *, sells: bool
+    ) -> tuple[IntArray, int, IntArray, IntArray]:
+        """Return which labelled rows to train on, counted among them, a seed, and the rows to judge on.
+
+        And, if labels can be bought, which rows without one show what they tell, counted among these.
+        """
         trained, judged = training_sample(rng, n_labelled), np.arange(n)
         seed = int(rng.integers(2**31))
         if n > EFFECT_ROWS:
             judged = np.sort(rng.choice(n, EFFECT_ROWS, replace=False))
-        return trained, seed, judged
+        told = training_sample(rng, n - n_labelled) if sells else np.zeros(0, dtype=np.intp)
+        return trained, seed, judged, told
 
     def _noise_of(self, y: Float64Array, *, is_number: bool) -> float:
         """Return the noise of a label; for classes, squares are summed over the classes."""
@@ -258,10 +265,11 @@ class TrainingGain(Memoryless):
         return (1 - self.doubt) * effects + self.doubt * effects.mean()
 
 
-def _leverages(this_round: Round) -> Float64Array:
-    """Return what the label of each row tells, (n, 1)."""
+def _leverages(this_round: Round, told: IntArray) -> Float64Array:
+    """Return what the label of each row tells, (n, 1); ``told`` are some of the rows without one."""
     completed, unlabelled = this_round.completed, this_round.unlabelled
-    return LabelInformation.of(completed, unlabelled).leverages(completed, unlabelled)[:, np.newaxis]
+    information = LabelInformation.of(completed, unlabelled, np.flatnonzero(unlabelled)[told])
+    return information.leverages(completed, unlabelled)[:, np.newaxis]
 
 
 def _draws(this_round: Round, rows: IntArray) -> Float64Array:
@@ -293,31 +301,17 @@ def _explained(filled: FilledPart, units: Float64Array, effects: Float64Array) -
     return filled.variance.astype(np.float64) * filled.holes / units * effects
 
 
-def _completion_sums(
-    filled: FilledPart, units: Float64Array, effects: Float64Array, noise: float
-) -> tuple[Float64Array]:
-    unlabelled = unlabelled_rows(filled.part)
-    return (completion_sum(_explained(filled, units, effects), noise, unlabelled),)
-
-
-def _joint_sums(
-    filled: FilledPart, units: Float64Array, effects: Float64Array, noise: float, products: TableProducts
-) -> tuple[Float64Array, int, float]:
-    return (*_completion_sums(filled, units, effects, noise), *reduction_sums(filled, products))
-
-
 def _gains_of_block(
     filled: FilledPart,
     units: Float64Array,
     effects: Float64Array,
     noise: float,
-    through: Float64Array | None,
+    through: Float64Array,
     prices: PartPrices | None,
 ) -> Float64Array:
     explained = _explained(filled, units, effects)
     gains = shared_gains(explained, noise, None if prices is None else prices(filled.part))
-    if through is not None:
-        gains[unlabelled_rows(filled.part)] = through
+    gains[unlabelled_rows(filled.part)] = through
     return gains * filled.holes
 
 

@@ -17,11 +17,14 @@ TRAINING_ROWS = 4_000
 """The most rows the model is trained on; a sample of longer tables is used."""
 
 
-def training_sample(rng: np.random.Generator, n_labelled: int) -> IntArray:
-    """Return which labelled rows to train on, counted among them; draws only if there are too many."""
-    if n_labelled <= TRAINING_ROWS:
-        return np.arange(n_labelled)
-    return np.sort(rng.choice(n_labelled, TRAINING_ROWS, replace=False))
+def training_sample(rng: np.random.Generator, n_rows: int) -> IntArray:
+    """Return which labelled rows to train on, counted among them; draws only if there are too many.
+
+    Likewise which rows without a label to look at.
+    """
+    if n_rows <= TRAINING_ROWS:
+        return np.arange(n_rows)
+    return np.sort(rng.choice(n_rows, TRAINING_ROWS, replace=False))
 
 
 def labels_to_learn(completed: CompletedBlocks) -> LabelCode | None:
@@ -42,24 +45,29 @@ class LabelledRows:
     wanted : (k,) int array
     before : dict of int to int
         How many labelled rows come before each block, by the number of its first row.
+    labelled : bool
+        False counts among the rows without a label instead.
     """
 
     wanted: IntArray
     before: dict[int, int]
+    labelled: bool = True
 
     @classmethod
-    def of(cls, completed: CompletedBlocks, wanted: IntArray) -> LabelledRows:
+    def of(cls, completed: CompletedBlocks, wanted: IntArray, *, labelled: bool = True) -> LabelledRows:
         """Find rows of a completed table."""
         starts = np.cumsum([0, *completed.summary.rows])[:-1]
         before = np.cumsum([0, *completed.summary.labelled])[:-1]
-        return cls(wanted, dict(zip(starts.tolist(), before.tolist(), strict=True)))
+        if not labelled:
+            before = starts - before
+        return cls(wanted, dict(zip(starts.tolist(), before.tolist(), strict=True)), labelled)
 
     def __call__(self, part: Part) -> IntArray:
         """Return their places in a block."""
         first = self.before[part.start]
-        labelled = np.flatnonzero(~unlabelled_rows(part))
-        return labelled[
-            self.wanted[slice(*np.searchsorted(self.wanted, [first, first + len(labelled)]))] - first
+        counted = np.flatnonzero(unlabelled_rows(part) != self.labelled)
+        return counted[
+            self.wanted[slice(*np.searchsorted(self.wanted, [first, first + len(counted)]))] - first
         ]
 
 

@@ -92,7 +92,7 @@ def descending(
 
 
 def _highest(values: Float64Array, size: int) -> BoolArray:
-    """Return which are the ``size`` highest values (N,), plus all that tie with the last; all if not many more.
+    """Return which are the ``size`` highest values (N,), with all ties of the last; all if not many more.
 
     Some of them tell which are certainly too low, which is much faster than to partition them all.
     """
