@@ -15,6 +15,7 @@ from cellworth.errors import DataError, ParameterError
 
 LARGEST = 1e150
 """Squares of larger numbers overflow."""
+ROWS_AT_ONCE = 1024
 PREFIX = "missingindicator_"
 """Of the names of indicator columns, as in ``sklearn.impute.SimpleImputer``."""
 
@@ -52,19 +53,36 @@ def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: b
         ensure_all_finite=False,
         reset=reset,
     )
-    _refuse_infinity(estimator, X)
-    _refuse_huge(estimator, X)
+    if not _all_within(X, LARGEST):
+        _refuse_infinity(estimator, X)
+        _refuse_huge(estimator, X)
     X = open_marked(X, getattr(estimator, "missing_values", None))
     if reset and getattr(estimator, "add_indicator", False):
         estimator.indicator_columns_ = columns_with_holes(X)
     if reset:
-        empty = np.flatnonzero(np.isnan(X).all(axis=0))
+        empty = _columns_without_values(X)
         if empty.size:
             raise DataError(
                 f"{_columns(estimator, empty)} no observed value, so nothing can be learned about it; "
                 "expected at least one in each column. Drop the column, or get a value for it."
             )
     return X
+
+
+def _all_within(X: FloatArray, limit: float) -> bool:
+    """Return whether no observed cell is beyond the limit; found in a third of the time of comparing all."""
+    extremes = (float(np.fmax.reduce(X, axis=None)), -float(np.fmin.reduce(X, axis=None))) if X.size else ()
+    return all(np.isnan(each) or each <= limit for each in extremes)
+
+
+def _columns_without_values(X: FloatArray) -> IntArray:
+    """Return the columns (k,) with nothing but holes; reads on until every other column has shown a value."""
+    empty = np.arange(X.shape[1])
+    for first in range(0, len(X), ROWS_AT_ONCE):
+        if not empty.size:
+            break
+        empty = empty[np.isnan(X[first : first + ROWS_AT_ONCE, empty]).all(axis=0)]
+    return empty
 
 
 def _refuse_infinity(estimator: BaseEstimator, X: FloatArray) -> None:
@@ -79,10 +97,6 @@ def _refuse_infinity(estimator: BaseEstimator, X: FloatArray) -> None:
 
 def _refuse_huge(estimator: BaseEstimator, X: FloatArray) -> None:
     """Raise DataError, naming the cell, if the square of a number would overflow."""
-    if X.dtype == np.float32 or not X.size:
-        return
-    if np.fmax.reduce(X, axis=None) <= LARGEST and np.fmin.reduce(X, axis=None) >= -LARGEST:
-        return  # found in a third of the time of comparing all cells
     huge = np.abs(X) > LARGEST
     if huge.any():
         row, column = np.argwhere(huge)[0]

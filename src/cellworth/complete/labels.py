@@ -24,6 +24,9 @@ TargetKind = Literal["auto", "classes", "number"]
 MOST_COUNTED = 1000
 """Maximum number of distinct labels that blocks count, to keep their summaries small; no limit in memory."""
 
+FIRST_LABELS, FEW_CLASSES = 1000, 8
+"""If the first labels are of so few classes, others are compared with these, which is faster than sorting."""
+
 
 @dataclass(frozen=True)
 class LabelSummary:
@@ -54,7 +57,7 @@ class LabelSummary:
         """Summarise labels (m,); they are not counted if more than ``most`` are distinct."""
         known = y[~is_missing(y)]
         floats = known.dtype.kind == "f" or any(isinstance(v, float) for v in known[:1])
-        distinct = _distinct(known, np.ones(len(known), dtype=np.intp), most)
+        distinct = _distinct(known, None, most)
         numbers = as_floats(known)
         if numbers is None:
             return cls(*distinct, floats, False, False, None)
@@ -130,8 +133,7 @@ class LabelCode:
         if self.classes is None:
             targets[labelled, 0] = (known.astype(np.float64) - self.centre) / self.width
         else:
-            places = np.searchsorted(self.classes, known.astype(self.classes.dtype))
-            targets[labelled] = _coded(places, len(self.classes), self.loss)
+            targets[labelled] = _coded(_places(known, self.classes), len(self.classes), self.loss)
         return targets, labelled
 
     def numbers(self, y: AnyArray | None, n_rows: int) -> FloatArray:
@@ -143,7 +145,7 @@ class LabelCode:
             if self.classes is None:
                 found[labelled] = known.astype(np.float64)
             else:
-                found[labelled] = np.searchsorted(self.classes, known.astype(self.classes.dtype))
+                found[labelled] = _places(known, self.classes)
         return found
 
     def columns(self, targets: FloatArray, labelled: BoolArray) -> FloatArray:
@@ -263,17 +265,41 @@ def _coded(places: IntArray, n_classes: int, loss: Loss) -> FloatArray:
     return np.where(positive, 1.0, 0.0 if loss.coding == "one-hot" else -1.0)
 
 
+def _places(known: AnyArray, classes: AnyArray) -> IntArray:
+    """Return where labels (m,), all of which are classes, stand among the sorted classes."""
+    known = known.astype(classes.dtype, copy=False)
+    if len(classes) == 2:
+        return (known == classes[1]).astype(np.intp)  # in a tenth of the time
+    return np.searchsorted(classes, known)
+
+
 def _distinct(
-    labels: AnyArray, counts: IntArray, most: int | None
+    labels: AnyArray, counts: IntArray | None, most: int | None
 ) -> tuple[AnyArray | None, IntArray | None, tuple[str, ...]]:
-    """Return the distinct labels and their counts, None if there are too many, and their types if mixed."""
+    """Return the distinct labels and their counts, None if there are too many, and their types if mixed.
+
+    ``counts`` says how often each of ``labels`` occurred; None means once.
+    """
     try:
+        if counts is None:
+            classes, found = _counted(labels)
+            return (classes, found, ()) if most is None or len(classes) <= most else (None, None, ())
         classes, place = np.unique(labels, return_inverse=True)
     except TypeError:
         return None, None, tuple(sorted({type(v).__name__ for v in labels}))
     if most is not None and len(classes) > most:
         return None, None, ()
     return classes, np.bincount(place, weights=counts, minlength=len(classes)).astype(np.intp), ()
+
+
+def _counted(labels: AnyArray) -> tuple[AnyArray, IntArray]:
+    """Return the distinct labels, sorted, and their counts; without sorting all if there are few classes."""
+    classes = np.unique(labels[:FIRST_LABELS])
+    if len(classes) <= FEW_CLASSES:
+        counts = np.array([np.count_nonzero(labels == each) for each in classes], dtype=np.intp)
+        if counts.sum() == len(labels):
+            return classes, counts
+    return np.unique(labels, return_counts=True)
 
 
 def is_missing(y: AnyArray) -> BoolArray:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from cellworth.arrays import BoolArray, Float64Array, FloatArray
+from cellworth.arrays import BoolArray, Float64Array, FloatArray, IntArray
 from cellworth.blocks.column_sums import ColumnSums
 from cellworth.errors import ParameterError
 
 SCALES = ("minmax", "standard", None)
-BLOCK_CELLS = 1 << 16
+BLOCK_CELLS = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ def scaled_cells(X: FloatArray, scaling: Scaling) -> tuple[FloatArray, BoolArray
     observed = ~np.isnan(X)
     values = np.ascontiguousarray(scaling.apply(X))
     for rows in _row_blocks(X.shape):
-        # Flat indices: a masked copy takes four times as long.
-        values[rows].ravel()[np.flatnonzero(~observed[rows])] = 0
+        bits = _bits(values[rows])
+        bits &= _all_ones_where(observed[rows], bits.dtype)
     return values, observed
 
 
@@ -99,9 +99,21 @@ def put_back(X: FloatArray, filled: FloatArray) -> FloatArray:
     """Copy the observed cells of X into ``filled``, in place if it is C-contiguous, and return it."""
     filled = np.ascontiguousarray(filled)
     for rows in _row_blocks(X.shape):
-        cells = np.flatnonzero(~np.isnan(X[rows]))
-        filled[rows].ravel()[cells] = X[rows].ravel()[cells]
+        bits, of_X = _bits(filled[rows]), _bits(np.ascontiguousarray(X[rows], dtype=filled.dtype))
+        # Where a bit of both is to change: a masked copy takes four times as long.
+        bits ^= (bits ^ of_X) & _all_ones_where(~np.isnan(X[rows]), bits.dtype)
     return filled
+
+
+def _bits(A: FloatArray) -> IntArray:
+    """Return a view of the numbers' bits as integers."""
+    return A.view(f"i{A.itemsize}")
+
+
+def _all_ones_where(chosen: BoolArray, dtype: Any) -> IntArray:
+    """Return integers, all bits of which are 1 in the chosen cells, and 0 in the others."""
+    ones = chosen.astype(dtype)
+    return np.negative(ones, out=ones)
 
 
 def _row_blocks(shape: tuple[int, int]) -> list[slice]:

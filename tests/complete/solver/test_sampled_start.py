@@ -14,13 +14,16 @@ from cellworth.complete.solver.proximal_gradient import minimise_from_means
 from cellworth.complete.solver.sampled_start import (
     EVERY,
     LEAST_CELLS,
+    LEAST_CELLS_FOR_PAIRS,
     LEAST_ROWS,
     MOST_CELLS,
     fill_given_shape,
     first_fit,
     fit_to_sample,
+    pairs_pay,
     plain_solution,
     sampling_pays,
+    shape_from_pairs,
     solve_in_holes,
     stride,
 )
@@ -32,6 +35,7 @@ from tests.conftest import need
 from .problems import LOSSES, blank, make_rows, objective, random_model
 
 LARGE = 25_000, 8  # as many cells as a sample pays for
+MEDIUM = 2_500, 8  # too few for a sample, enough for pairs of columns
 
 
 def sampled(rows, model, penalty, engine=None):
@@ -116,6 +120,35 @@ def test_from_a_sample_the_iterations_get_to_the_same_solution(loss, n_outputs):
     np.testing.assert_allclose((U * np.maximum(s - penalty, 0)) @ V, X, atol=1e-5)
 
 
+def test_pairs_tell_the_shape_of_a_table_without_holes_exactly():
+    rng = np.random.default_rng(7)
+    rows = make_rows(400, 6, SquaredLoss(), 1, rng, observed=1.0)
+    found = shape_from_pairs(rows, 3.0)
+    _, singular_values, rows_of_V = np.linalg.svd(rows.values, full_matrices=False)
+    kept = singular_values > 3.0
+    # From a Gram matrix in single precision; no singular value kept is below a third of the largest.
+    np.testing.assert_allclose(found.singular_values, singular_values[kept] - 3.0, rtol=1e-4)
+    np.testing.assert_allclose(found.basis @ found.basis.T, rows_of_V[kept].T @ rows_of_V[kept], atol=1e-4)
+
+
+@pytest.mark.parametrize(("loss", "n_outputs"), LOSSES)
+def test_from_pairs_the_iterations_get_to_the_same_solution(monkeypatch, loss, n_outputs):
+    rng = np.random.default_rng(8)
+    (n, d), penalty = MEDIUM, 3.0
+    rows = make_rows(n, d, loss, n_outputs, rng, labelled=0.7)
+    model = random_model(loss, d, n_outputs, 1 / n, rng)
+    assert pairs_pay(rows, model, penalty)
+    options = {"tol": 1e-8, "max_iter": 5_000}
+    paired = first_fit(rows, model, penalty, None, **options)
+    monkeypatch.setattr(sampled_start, "pairs_pay", lambda *_: False)
+    plain = first_fit(rows, model, penalty, None, **options)
+    assert paired.converged
+    assert plain.converged
+    assert paired.objective[0] < plain.objective[0]
+    assert paired.objective[-1] == pytest.approx(plain.objective[-1], rel=1e-10)
+    np.testing.assert_allclose(paired.iterate, plain.iterate, atol=1e-4)
+
+
 def test_the_start_is_much_nearer_than_column_means():
     rng = np.random.default_rng(4)
     n, d = LARGE
@@ -151,6 +184,19 @@ def test_a_sample_is_an_eighth_or_fits_in_memory_and_has_rows_enough(n, d):
         assert n // k >= LEAST_ROWS * d
         assert n // k * d >= MOST_CELLS - d
         assert n / k * d <= max(2 * MOST_CELLS, 2 * LEAST_ROWS * d * d)
+
+
+def test_pairs_pay_for_tables_with_many_rows_and_a_penalty_that_is_not_weak():
+    def pays(n, d, penalty=1.0, label_weight=1.0):
+        rows = Rows(np.full((n, d), 0.1), np.ones((n, d), bool), np.zeros((n, 1)), n < d)
+        return pairs_pay(rows, blank(SquaredLoss(), d, 1, label_weight / n), penalty)
+
+    assert pays(*MEDIUM)
+    assert not pays(LEAST_CELLS_FOR_PAIRS // 8 - 1, 8)
+    assert not pays(300, 100)  # too few rows in which two columns are observed
+    assert not pays(*MEDIUM, penalty=1e-3)
+    assert not pays(*MEDIUM, penalty=0.0)
+    assert not pays(*MEDIUM, label_weight=1000.0)
 
 
 def test_threads_do_not_change_the_result():
