@@ -30,7 +30,7 @@ from cellworth.complete.labels import (
 )
 from cellworth.complete.proximal_without_iterate import FoldIn, minimise_without_iterate, needs_no_iterate
 from cellworth.complete.scaling import Scaling, put_back, scaled_cells
-from cellworth.complete.solver import passes_over_blocks
+from cellworth.complete.solver import passes_over_blocks, sampled_start
 from cellworth.complete.solver.as_published import published_solver
 from cellworth.complete.solver.cell_sums import sums_and_sample
 from cellworth.complete.solver.factors import balanced_factors, factorise, fold_in
@@ -38,7 +38,6 @@ from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.monitor import Callback, Solution
 from cellworth.complete.solver.passes_over_blocks import Outline, minimise_blocks
 from cellworth.complete.solver.proximal_gradient import minimise
-from cellworth.complete.solver.sampled_start import first_fit, fit_to_sample, sampling_pays, stride
 from cellworth.complete.solver.singular_value_thresholding import Shrinkage, shrinkage, spectrum
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.unread_blocks import fits_in_memory, scaled_blocks
@@ -142,7 +141,7 @@ class SupervisedCompleter(BlockCompleter):
     Per iteration, on n rows and d <= n columns: 3 n d^2 flops, one pass over 3 n d numbers, and an
     eigendecomposition of a d x d matrix (n x n for n < d). Memory: three arrays of the table's size
     besides the table. Typically 30 to 200 iterations; a table of 200,000 cells starts from a fit to an eighth
-    of its rows, which halves their number and is not counted.
+    of its rows, which halves their number and is not counted, one of 20,000 from pairs of columns.
 
     `fit_transform` uses the labels; `transform` completes rows whose labels are unknown, so on the
     training table the two differ in the holes. A Pipeline calls each in the right place.
@@ -232,7 +231,7 @@ class SupervisedCompleter(BlockCompleter):
             settings |= {"callback": self.callback, "single": self.single_start}
             published = published_solver(self.line_search, self.updates)
             if earlier is None and published is None:
-                solution = first_fit(rows, model, engine=engine, **settings)
+                solution = sampled_start.first_fit(rows, model, engine=engine, **settings)
             else:
                 if earlier is None:
                     iterate, trace_norm = column_means(rows)
@@ -267,15 +266,18 @@ class SupervisedCompleter(BlockCompleter):
         data = scaled_blocks(source, summary.rows_before, outline)
         model = self._first_model(n_targets, code, scaling, None)
         new = checkpoint is None or not checkpoint.is_there()
-        pays = new and sampling_pays(outline.shape, n_targets, model, self.trace_penalty)
-        every = stride(outline.shape) if pays else None
+        pays = new and sampled_start.sampling_pays(outline.shape, n_targets, model, self.trace_penalty)
+        every = sampled_start.stride(outline.shape) if pays else None
         sums, rows = sums_and_sample(source.engine, data, n_targets, every)
         self.trace_penalty_ = self._penalty(shrinkage, sums.gram, 0.0)
         settings: Any = {name: getattr(self, name) for name in ("tol", "max_iter", "callback")}
         settings |= {"n_targets": n_targets, "trace_penalty": self.trace_penalty_, "checkpoint": checkpoint}
+        problem = model, self.trace_penalty_
         if every is not None and rows is not None and self.trace_penalty_ > 0:
             with ThreadEngine(self.n_jobs) as engine:
-                settings["sample"] = fit_to_sample(rows, every, model, self.trace_penalty_, engine)
+                settings["sample"] = sampled_start.fit_to_sample(rows, every, *problem, engine)
+        elif new:
+            settings["sample"] = sampled_start.fit_to_sums(sums, outline.shape, n_targets, *problem)
         again = needs_no_iterate(code, outline.shape[1], self.trace_penalty_) and not fits_in_memory(source)
         if again:
             solution = minimise_without_iterate(source, model, sums, scaling, code, **settings)
@@ -307,10 +309,9 @@ class SupervisedCompleter(BlockCompleter):
         return fold_in(values, observed, self.low_rank_[1], self.trace_penalty_)
 
     def _check_parameters(self) -> None:
-        check_number("trace_penalty", self.trace_penalty, minimum=0)
-        check_number("label_weight", self.label_weight, minimum=0)
+        for name in ("trace_penalty", "label_weight", "tol"):
+            check_number(name, getattr(self, name), minimum=0)
         check_number("ridge", self.ridge, above=0)
-        check_number("tol", self.tol, minimum=0)
         check_number("max_iter", self.max_iter, minimum=1)
         if not isinstance(self.line_search, bool):
             check_number("line_search", self.line_search, above=1)
@@ -354,8 +355,7 @@ class SupervisedCompleter(BlockCompleter):
             shift = scaling.offset @ earlier.coef_.T - code.centre
             intercept = (earlier.intercept_ + shift) / code.width
         weight = self.label_weight / max(1, n_targets)
-        if not self.fit_intercept:
-            intercept = np.zeros(code.n_outputs)
+        intercept = intercept * self.fit_intercept
         return LinearPart(code.loss, weight, self.ridge, coef, intercept, self.fit_intercept)
 
     def _earlier_table(

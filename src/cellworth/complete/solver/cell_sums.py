@@ -21,6 +21,7 @@ class CellSums(NamedTuple):
     counts: IntArray  # (d,): number of observed cells
     gram: FloatArray  # (d, d)
     square: float  # squared norm of the table
+    together: FloatArray  # (d, d): number of rows in which two columns are both observed
 
 
 class SampledRows(NamedTuple):
@@ -66,7 +67,9 @@ def _of_block(data: ScaledBlock, every: int | None) -> tuple[CellSums, tuple[Sam
     data = data.scaled()
     exact = data.values.astype(np.float64, copy=False)
     squares = float(np.vdot(exact, exact))
-    sums = CellSums(exact.sum(axis=0), data.observed.sum(axis=0), exact.T @ exact, squares)
+    seen = data.observed.astype(np.float64)
+    counts = data.observed.sum(axis=0)
+    sums = CellSums(exact.sum(axis=0), counts, exact.T @ exact, squares, seen.T @ seen)
     return sums, () if every is None else (_sampled(data, every),)
 
 

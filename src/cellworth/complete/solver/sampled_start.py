@@ -32,9 +32,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cellworth.arrays import BoolArray, FloatArray
+from cellworth.arrays import AnyArray, BoolArray, FloatArray
 from cellworth.blocks.thread_engine import RowBlocks, ThreadEngine
 from cellworth.complete.compiled.library import address, kernels
+from cellworth.complete.solver.cell_sums import CellSums
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.monitor import Solution
 from cellworth.complete.solver.proximal_gradient import WEAK, minimise, minimise_from_means
@@ -54,7 +55,7 @@ STEPS = 8  # of conjugate gradients
 
 
 class SampleFit(NamedTuple):
-    """What a fit to some of the rows tells about all of them.
+    """What a fit to some of the rows, or pairs of columns, tell about all rows.
 
     Attributes
     ----------
@@ -84,15 +85,18 @@ def sampling_pays(shape: tuple[int, int], n_targets: int, model: LinearPart, tra
     return long and trace_penalty > 0 and model.weight * n_targets <= MOST_LABEL_WEIGHT
 
 
-def pairs_pay(rows: Rows, model: LinearPart, trace_penalty: float) -> bool:
+def pairs_pay(
+    shape: tuple[int, int], n_targets: int, norm: float, model: LinearPart, trace_penalty: float
+) -> bool:
     """Return whether a start from pairs of columns takes less time than the iterations that it saves.
 
-    Not where the penalty is weak, and reached by way of stronger ones.
+    Not where the penalty is weak beside the ``norm`` of the observed values, and reached by way of stronger
+    ones.
     """
-    n, d = rows.values.shape
+    n, d = shape
     long = n * d >= LEAST_CELLS_FOR_PAIRS and n >= LEAST_ROWS * d
-    strong = trace_penalty >= WEAK * float(np.linalg.norm(rows.values))
-    return long and strong and trace_penalty > 0 and model.weight * len(rows.targets) <= MOST_LABEL_WEIGHT
+    strong = trace_penalty > 0 and trace_penalty >= WEAK * norm
+    return long and strong and model.weight * n_targets <= MOST_LABEL_WEIGHT
 
 
 def first_fit(
@@ -103,16 +107,18 @@ def first_fit(
     ``settings`` are those of `minimise`. ``n_iter`` counts the iterations on all rows.
     """
     settings |= {"trace_penalty": trace_penalty, "blocks": _blocks(rows, engine)}
-    if sampling_pays(rows.values.shape, len(rows.targets), model, trace_penalty):
-        every = stride(rows.values.shape)
+    size, n_targets, found = rows.values.shape, len(rows.targets), None
+    if sampling_pays(size, n_targets, model, trace_penalty):
+        every = stride(size)
         found = fit_to_sample(_sample(rows, every), every, model, trace_penalty, engine)
-        filled = np.empty(rows.values.shape, np.float32 if settings.get("single") else rows.values.dtype)
+    elif pairs_pay(size, n_targets, float(np.linalg.norm(rows.values)), model, trace_penalty):
+        exact, observed = rows.values.astype(np.float64, copy=False), rows.observed.astype(np.float32)
+        shape = shape_from_pairs(exact.T @ exact, observed.T @ observed, len(exact), trace_penalty)
+        found = SampleFit(shape, model)
+    if found is not None:
+        filled = np.empty(size, np.float32 if settings.get("single") else rows.values.dtype)
         fill_given_shape(filled, rows, found.shape, trace_penalty, engine)
         return minimise(filled, found.model, rows, trace_norm=largest_trace_norm(filled), **settings)
-    if pairs_pay(rows, model, trace_penalty):
-        iterate = np.empty(rows.values.shape, np.float32)
-        fill_given_shape(iterate, rows, shape_from_pairs(rows, trace_penalty), trace_penalty, engine)
-        return minimise(iterate, model, rows, trace_norm=largest_trace_norm(iterate), **settings)
     iterate, trace_norm = column_means(rows)
     return minimise_from_means(iterate, model, rows, trace_norm=trace_norm, **settings)
 
@@ -133,16 +139,26 @@ def fit_to_sample(
     return SampleFit(shape, replace(found.model, ridge=model.ridge))
 
 
-def shape_from_pairs(rows: Rows, trace_penalty: float) -> Shrinkage:
-    """Return about the singular values and basis of M, from the moments of pairs of columns; not wide.
+def shape_from_pairs(gram: FloatArray, together: AnyArray, n_rows: int, trace_penalty: float) -> Shrinkage:
+    """Return about the singular values and basis of M, from the moments of pairs of columns. O(d^3).
 
-    Two products in single precision, O(n d^2), and O(d^3). Columns that are nowhere observed together count
-    as unrelated.
+    Parameters
+    ----------
+    gram : (d, d) array
+        Of the table with zeros in its holes.
+    together : (d, d) array
+        In how many rows two columns are both observed; where in none, they count as unrelated.
     """
-    values, observed = (a.astype(np.float32, copy=False) for a in (rows.values, rows.observed))
-    together = np.maximum(observed.T @ observed, 1).astype(np.float64)
-    moments = (values.T @ values) / together
-    return shrinkage(len(values) * moments, trace_penalty)
+    return shrinkage(n_rows * (gram / np.maximum(together, 1)), trace_penalty)
+
+
+def fit_to_sums(
+    sums: CellSums, shape: tuple[int, int], n_targets: int, model: LinearPart, trace_penalty: float
+) -> SampleFit | None:
+    """Return what pairs of columns tell about a table in row blocks; None if such a start does not pay."""
+    if not pairs_pay(shape, n_targets, sums.square**0.5, model, trace_penalty):
+        return None
+    return SampleFit(shape_from_pairs(sums.gram, sums.together, shape[0], trace_penalty), model)
 
 
 def _blocks(rows: Rows, engine: ThreadEngine | None) -> RowBlocks:
