@@ -69,7 +69,7 @@ class PriceList:
                 "own must be (n, p), group_of and fee (p,); got shapes "
                 f"{self.own.shape}, {self.group_of.shape} and {self.fee.shape}."
             )
-        if not (np.isfinite(self.own).all() and (self.own > 0).all()):
+        if not (self.own.min(initial=math.inf) > 0 and self.own.max(initial=0.0) < math.inf):
             raise DataError("own prices must be positive and finite.")
         in_range = (self.group_of >= -1) & (self.group_of < len(self.lasting))
         fair = np.isfinite(self.fee) & (self.fee >= 0) & ((self.group_of >= 0) | (self.fee == 0))

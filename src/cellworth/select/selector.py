@@ -60,6 +60,17 @@ class Offer:
                 raise DataError(
                     f"{name} must have the shape {shape} of the prices; got {getattr(self, name).shape}"
                 )
+        if not (self.scores.min(initial=0.0) >= 0 and self.scores.max(initial=0.0) < np.inf):
+            self._refuse_bad_scores()
+        both = self.available & self.before
+        if both.any():
+            row, column = np.argwhere(both)[0]
+            raise DataError(
+                f"a known cell cannot be available; row number {row}, column number {column} is both"
+            )
+
+    def _refuse_bad_scores(self) -> None:
+        """Raise DataError unless all bad scores are those of cells that are not available."""
         bad = self.available & ~(np.isfinite(self.scores) & (self.scores >= 0))
         if bad.any():
             row, column = np.argwhere(bad)[0]
@@ -67,12 +78,6 @@ class Offer:
                 "the scores of available cells must be finite and nonnegative; got "
                 f"{self.scores[row, column]} in row number {row}, column number {column}, "
                 f"and {int(bad.sum())} such cells in all"
-            )
-        both = self.available & self.before
-        if both.any():
-            row, column = np.argwhere(both)[0]
-            raise DataError(
-                f"a known cell cannot be available; row number {row}, column number {column} is both"
             )
 
     @property
