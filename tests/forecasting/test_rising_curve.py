@@ -31,9 +31,10 @@ def test_the_interval_covers_curves_from_the_prior():
         x = rng.multivariate_normal([0, 0], [[1, module.CORRELATION], [module.CORRELATION, 1]])
         b, c = np.exp(module.SLOPE[0] + module.SLOPE[1] * x[0]), module.BEND[0] + module.BEND[1] * x[1]
         truth = rng.normal(-1.5, 0.5)
-        # The forecast knows the error of its level: in proportion to what is hidden, a constant and a share.
-        error = HIDDEN * np.hypot(module.LEVEL[1], module.DEPTH * truth)
-        guess = truth - rng.normal(HIDDEN * module.LEVEL[0], error)
+        # The forecast knows the error of its level: in proportion to what is hidden, a constant and a share,
+        # and larger where scores are better, 1 - score less, than it guesses.
+        error = rng.normal() * HIDDEN * np.hypot(module.LEVEL, module.DEPTH * truth)
+        guess = truth - error * (module.BETTER if error < 0 else module.WORSE)
         thinned = 1 - np.exp(guess + module.THINNED_SLOPE[0] * np.log(SHARES))
         noise = module.SCATTER * rng.normal(size=4) * [1, 1, 1, 0]
         complete = 1 - (1 - scores(guess, b, c)) * np.exp(noise)
@@ -74,7 +75,7 @@ def test_the_level_lies_between_both_estimates():
     complete = scores(np.log(0.2), 0.3, 0.0)
     thinned = 1 - np.exp(np.log(0.1) - 0.35 * np.log(SHARES))
     curve = rising_curve(SHARES, complete, thinned, np.zeros((4, 4)), now=0.3)
-    middle = (np.log(0.2) + np.log(0.1)) / 2 + HIDDEN * module.LEVEL[0]
+    middle = (np.log(0.2) + np.log(0.1)) / 2
     assert np.log(1 - np.median(curve.at(0.3))) == pytest.approx(middle, abs=0.03)
 
 

@@ -20,6 +20,8 @@ EFFICIENCY = 1.6
 """Cells that random buying would need for what the default strategy's first cell brings."""
 ENDS = (0.05, 0.95)
 """Of the intervals."""
+CENT = 1e-6
+"""How exactly money is found that buys a score, as a share of all that can be spent."""
 OWN_DOUBT = 0.5
 """Standard error of a gain extrapolated from what purchases have brought, as a share of it, besides its
 interval: the best cells may have been bought first."""
@@ -90,8 +92,14 @@ class Outlook:
         return _estimate(self.curve.at(self._share(money, share)))
 
     def gain(self, money: float) -> Estimate:
-        """Return how much the score would rise by spending ``money``; never negative."""
-        return _estimate(self.gains(money))
+        """Return how much the score would rise by spending ``money``; never negative.
+
+        Its value is the difference of the values of `at` then and now, which the median of skewed draws need
+        not be.
+        """
+        drawn = _estimate(self.gains(money))
+        value = self.at(money=money).value - self.now.value
+        return replace(drawn, value=float(np.clip(value, drawn.low, drawn.high)))
 
     def gains(self, money: float) -> Float64Array:
         """Return draws of the same."""
@@ -110,10 +118,7 @@ class Outlook:
             raise ParameterError(
                 f"score must be at most 1, the best {self.metric}, such as 0.9; got {score!r}"
             )
-        shares = self._shares()
-        found = np.column_stack([self.curve.at(share) for share in shares])
-        ends = quantiles(found, [0.5, ENDS[1], ENDS[0]])
-        return CostEstimate(*(self._first(shares, values, score) for values in ends))
+        return CostEstimate(*(self._first(score, end) for end in (0.5, ENDS[1], ENDS[0])))
 
     def moved(self, *, known: float, reachable: float, cost: float, currency: str | None = None) -> Outlook:
         """Return the same forecast after purchases: from another share, with other cells left to buy."""
@@ -208,23 +213,21 @@ class Outlook:
         part = min(1.0, money / self.cost) if self.cost > 0 else 0.0
         return self.known + (1 - (1 - part) ** EFFICIENCY) * (self.reachable - self.known)
 
-    def _shares(self) -> Float64Array:
-        """Return the points of the curve from now on."""
-        inside = self.curve.shares[(self.curve.shares > self.known) & (self.curve.shares < self.reachable)]
-        return np.concatenate([[self.known], inside, [self.reachable]])
+    def _first(self, score: float, end: float) -> float | None:
+        """Return the money at which a quantile of the forecast first reaches the score; tens of passes."""
 
-    def _first(self, shares: Float64Array, values: Float64Array, score: float) -> float | None:
-        """Return the money at which non-decreasing values at these shares first reach the score."""
-        if values[-1] < score:
-            return None
-        place = int(np.argmax(values >= score))
-        if place == 0 or self.reachable <= self.known:
+        def reached(money: float) -> bool:
+            return bool(quantiles(self.curve.at(self._share(money, None)), [end])[0] >= score)
+
+        if reached(0.0):
             return 0.0
-        below, above = values[place - 1], values[place]
-        weight = (score - below) / (above - below)
-        log_share = (1 - weight) * np.log(shares[place - 1]) + weight * np.log(shares[place])
-        part = (np.exp(log_share) - self.known) / (self.reachable - self.known)
-        return float(self.cost * (1 - (1 - min(1.0, part)) ** (1 / EFFICIENCY)))
+        if not reached(self.cost):
+            return None
+        below, above = 0.0, self.cost
+        while above - below > CENT * self.cost:
+            middle = (below + above) / 2
+            below, above = (below, middle) if reached(middle) else (middle, above)
+        return above
 
     def _cost_in_words(self, score: float) -> str:
         found = self.cost_of(score)

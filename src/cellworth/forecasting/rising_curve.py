@@ -13,8 +13,9 @@ come than they seem to, so their likelihood is raised to a power below 1.
 
 *The level* now cannot be measured, unless rows are complete. Two estimates are averaged: that
 of `cellworth.model.complete_rows`; and the power law of scores in which the held-out rows are thinned, too,
-as s goes to 1, where a row is complete. How far off the average is was learned from the same tables. As rows
-are finished, the first becomes a measurement: then it counts more, and its error is smaller in proportion.
+as s goes to 1, where a row is complete. How far off the average is was learned from the same tables; it errs
+further where scores are better than it says. As rows are finished, the first becomes a measurement: then it
+counts more, and its error is smaller in proportion.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri
 
 from cellworth.arrays import Float64Array, IntArray
 
-# From the tuning half of the tables of `studies.money`, but the errors of the level, LEVEL[1] and DEPTH, from
+# From the tuning half of the tables of `studies.money`, but the errors of the level, LEVEL and DEPTH, from
 # both halves; see docs/explanation/forecast.md.
 SLOPE = (-0.9, 1.3)
 """Mean and standard deviation of log b."""
@@ -42,15 +44,18 @@ TRUSTED = 0.6
 THINNED_SLOPE = (-0.35, 0.25)
 """Mean and standard deviation of the power of s, if held-out rows are thinned, too."""
 THINNED_SCATTER = 0.06
-LEVEL = (-0.18, 0.42)
-"""Mean and standard deviation of what log(1 - score) now is above the average of both estimates, if next to
-no cell is known; in proportion to the share of the cells that are not."""
+LEVEL = 0.42
+"""Standard deviation of log(1 - score) now around the average of both estimates, if next to no cell is known;
+in proportion to the share of the cells that are not."""
 DEPTH = 0.24
 """Added to that standard deviation, as a share of log(1 - score): near 1, scores are harder to tell apart."""
+BETTER, WORSE = 1.5, 0.85
+"""By what these errors are multiplied on the side of the better scores, and of the worse ones: a table whose
+columns hang together in ways that a Gaussian does not know is much better than it looks."""
 LEAST_LEFT = 1e-4
 """No score counts as nearer to 1 than this."""
 DRAWS = 2000
-POINTS = 41
+POINTS = 61
 N_SLOPES, N_BENDS = 33, 25
 
 
@@ -126,20 +131,22 @@ def rising_curve(
     level = estimated + unknown * (extrapolated - estimated) / 2
     doubt = unknown * abs(estimated - extrapolated) / 2
     hidden = unknown * (1 - float(shares[-1]))
-    spread = np.hypot(level_error(level, hidden, float(np.sqrt(covariance[-1, -1])) / left), doubt)
-    levels = level + hidden * LEVEL[0] + spread * rng.standard_normal(DRAWS)
+    of_method = ndtri((rng.permutation(DRAWS) + 0.5) / DRAWS)  # normal, and its median is exact
+    of_method *= np.where(of_method < 0, BETTER, WORSE) * np.hypot(level_error(level, hidden), doubt)
+    of_rows = float(np.sqrt(covariance[-1, -1])) / left * rng.standard_normal(DRAWS)
+    levels = level + of_method + of_rows
     grid = np.geomspace(now, to, POINTS)
     risen = growth(grid, bends[chosen]) - growth(grid[:1], bends[chosen])
     values = levels[:, np.newaxis] - np.exp(slopes[chosen])[:, np.newaxis] * risen
     return RisingCurve(grid, 1 - np.exp(values))
 
 
-def level_error(level: float, hidden: float, of_rows: float) -> float:
+def level_error(level: float, hidden: float, of_rows: float = 0.0) -> float:
     """Return the standard error of a level, log(1 - score), with a share of the cells hidden.
 
     ``of_rows`` is the part that comes from which rows were scored.
     """
-    return math.hypot(hidden * LEVEL[1], hidden * DEPTH * level, of_rows)
+    return math.hypot(hidden * LEVEL, hidden * DEPTH * level, of_rows)
 
 
 def _log_likelihoods(
