@@ -11,7 +11,7 @@ cells are those that a Gaussian with mean 0 and covariance :math:`M + \lambda_1 
 
 The second moments of the columns, each from the rows in which both cells are observed, tell M roughly: the
 Gram matrix of the complete table is n times them, and a proximal step takes :math:`\lambda_1` from the roots
-of its eigenvalues. That alone saves a table of a few thousand rows a third of its iterations.
+of its eigenvalues. That alone saves tables of a few thousand rows up to 40 % of their iterations; some, none.
 
 A part of the rows tells M nearly as well as all of them do. Of every k-th row, all sums are a k-th and the
 singular values a :math:`\sqrt k`-th: the fit to these has the penalty :math:`\lambda_1/\sqrt k` and the ridge
@@ -46,7 +46,7 @@ from cellworth.complete.solver.warm_start import column_means, largest_trace_nor
 EVERY = 8  # of so many rows, one is in the sample
 MOST_CELLS = 4_000_000  # of the sample: of longer tables, fewer rows do
 LEAST_CELLS = 200_000  # of smaller tables an iteration takes hardly longer than one of their sample
-LEAST_CELLS_FOR_PAIRS = 20_000
+LEAST_CELLS_FOR_PAIRS = 20_000  # measured from here on: mostly 3 to 35 % less CPU time, once 5 to 15 % more
 LEAST_ROWS = 16  # of the sample, per column
 MOST_LABEL_WEIGHT = 100.0
 SAMPLE_TOL = 1e-3
