@@ -56,6 +56,17 @@ def test_draws_never_fall_and_stay_below_one():
     assert np.array_equal(curve.at(1.0), curve.draws[:, -1])
 
 
+def test_no_draw_is_below_the_least_score():
+    """Of a dozen rows, the doubt is so large that an AUC of -5 would be likely; no AUC is below 0."""
+    complete, thinned = np.array([0.7, 0.9, 0.8, 0.995]), np.array([0.4, 0.5, 0.5, 0.6])
+    draws = [
+        rising_curve(SHARES, complete, thinned, 1e-3 * np.eye(4), now=0.3, **said).draws
+        for said in ({}, {"least": 0.0})
+    ]
+    assert np.quantile(draws[0], 0.05) < 0
+    assert np.array_equal(np.maximum(draws[0], 0.0), draws[1])
+
+
 def test_evidence_counts_for_more_where_more_is_known():
     """Steep scores promise more than flat ones; the difference grows with the share known."""
     differences = []

@@ -91,6 +91,7 @@ def rising_curve(
     now: float,
     to: float = 1.0,
     unknown: float = 1.0,
+    least: float = -math.inf,
     seed: int = 0,
 ) -> RisingCurve:
     """Fit the curve and draw from its posterior.
@@ -109,6 +110,8 @@ def rising_curve(
         Where the curve is to begin and to end; 0 < now < to <= 1.
     unknown : float
         How much less is not known of the rows that `complete` comes from than of all rows, as a ratio.
+    least : float
+        No score is below it: 0 of an AUC; R2 has no such bound.
     seed : int
 
     Returns
@@ -138,7 +141,7 @@ def rising_curve(
     grid = np.geomspace(now, to, POINTS)
     risen = growth(grid, bends[chosen]) - growth(grid[:1], bends[chosen])
     values = levels[:, np.newaxis] - np.exp(slopes[chosen])[:, np.newaxis] * risen
-    return RisingCurve(grid, 1 - np.exp(values))
+    return RisingCurve(grid, np.maximum(1 - np.exp(values), least))
 
 
 def level_error(level: float, hidden: float, of_rows: float = 0.0) -> float:

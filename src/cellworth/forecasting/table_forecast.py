@@ -204,6 +204,7 @@ def outlook_of(
         unknown=found.unknown,
         now=known,
         to=1.0,
+        least=-math.inf if is_number else 0.0,
         seed=seed,
     )
     outlook = Outlook("R2" if is_number else "AUC", candidate.name, known, reachable, cost, curve, currency)
