@@ -112,3 +112,25 @@ def test_a_german_table_and_price_list_are_read_alike_and_rows_are_named(fresh):
     manage = fresh.look("/campaigns/werte/manage")
     new = {"prices": ("p.csv", b"column;price\n(other columns);2,75\n", "text/csv")}
     assert "The prices are changed" in fresh.send(manage.form("/prices"), files=new).text
+
+
+def test_fees_of_a_price_list_are_seen_before_they_are_fixed(fresh):
+    """What a group and a visit add is money, too."""
+    listed = (
+        b"column,price,group,price_after_first,lasting\ncholesterol,7.25 EUR,blood,5.00 EUR,\n"
+        b"glucose,7.25 EUR,blood,5.00 EUR,\npressure,3 EUR,cuff,1.50 EUR,yes\n"
+        b"(other columns),2 EUR,,,\n(visit),4.75 EUR,,,\n"
+    )
+    page = fresh.send(begin_form(settings(fresh, ("p.csv", listed, "text/csv"))), act="look", **TYPED)
+    assert page.text.count("5 after the first of blood in a row") == 2
+    assert "1.5 once a value of cuff is known in the row" in page.text
+    assert "Prices are in EUR. Each visit to a row costs 4.75 more" in page.text
+
+
+def test_no_digit_of_a_price_or_bound_is_lost_by_looking_again(fresh):
+    form = begin_form(fresh.send(begin_form(settings(fresh)), act="look", **TYPED))
+    columns = {value: name.partition(".")[2] for name, value in form.fields.items() if "column." in name}
+    j = columns["pressure"]
+    said = {f"price.{j}": "12345.67", f"high.{j}": "1234567.25", "price.label": "12345678"}
+    again = begin_form(fresh.send(form, act="look", **said))
+    assert [again.fields[name] for name in said] == list(said.values())

@@ -19,6 +19,7 @@ from cellworth.report.row_summaries import written
 from cellworth.table import Table
 from cellworth.table.column import KINDS, LABELLED
 from cellworth.table.files import FileBytes
+from cellworth.table.parse_values import number_text
 from cellworth.table.read_csv import likely_row_id, likely_settings
 from cellworth.web.dependencies import PoolDep, UploadsDep, Who, read_upload, require_role
 from cellworth.web.pages.flash_messages import back, rejected, typed_in
@@ -155,6 +156,11 @@ def _read(file: FileBytes, stated: FileBytes | None, typed: Mapping[str, str]) -
     table = Table.read(file, **_keywords(typed))
     prices = _prices(table, stated, typed)
     alone, target = prices.on(table).alone, table.target
+    groups = {
+        name: {"name": group.name, "then": number_text(then, -1), "lasting": group.lasting}
+        for group in prices.groups
+        for name, then in zip(group.columns, group.then, strict=True)
+    }
     lines = [
         {
             "name": column.name,
@@ -166,7 +172,8 @@ def _read(file: FileBytes, stated: FileBytes | None, typed: Mapping[str, str]) -
             "has_bounds": column.kind in ("number", "integer"),
             "categories": _listed(column.categories),
             "missing": float(table.holes[:, j].mean()),
-            "price": f"{float(alone[:, j].min()):g}",
+            "price": number_text(float(alone[:, j].min()), -1),
+            "group": groups.get(column.name),
         }
         for j, column in enumerate(table.columns[:MOST_COLUMNS])
     ]
@@ -176,11 +183,13 @@ def _read(file: FileBytes, stated: FileBytes | None, typed: Mapping[str, str]) -
     ]
     label = None
     if target is not None:
-        price = f"{float(alone[:, -1].min()):g}" if prices.sells_labels(table) else ""
+        price = number_text(float(alone[:, -1].min()), -1) if prices.sells_labels(table) else ""
         missing = float(np.isnan(target.values).mean())
         description = target.column.description or ""
         label = {"name": target.name, "missing": missing, "price": price, "description": description}
-    shown = {"from_file": stated is not None, "lines": lines, "label": label, "rows": rows}
+        label["group"] = groups.get(target.name)
+    visit = number_text(prices.visit, -1) if prices.visit else ""
+    shown = {"from_file": stated is not None, "lines": lines, "label": label, "rows": rows, "visit": visit}
     return {"table": table, "prices": prices, **shown}
 
 
@@ -292,4 +301,4 @@ def _prices(table: Table, stated: FileBytes | None, typed: Mapping[str, str]) ->
 
 
 def _end(bound: float) -> str:
-    return f"{bound:g}" if np.isfinite(bound) else ""
+    return number_text(bound, -1) if np.isfinite(bound) else ""
