@@ -1,5 +1,6 @@
 """Phrases of error messages: short whatever the value, with the closest name."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ def test_a_short_value_is_shown_as_python_writes_it(value):
 
 
 def test_a_long_value_is_cut_and_its_length_is_said():
+    assert shorten(np.str_("a")) == "'a'"
     assert shorten("y" * 1000) == repr("y" * LONGEST_SHOWN + "...") + " (1000 characters)"
     assert shorten(10**50).endswith("... (51 characters)")
     assert "y" not in as_mark("y" * 1000)

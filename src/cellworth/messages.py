@@ -24,7 +24,7 @@ def shorten(value: object) -> str:
     >>> shorten("short"), shorten("x" * 100)
     ("'short'", "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' (100 characters)")
     """
-    text = value if isinstance(value, str) else str(value)
+    text = str(value)  # also of a string of NumPy, which would write its type
     shown = text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "..."
     quoted = repr(shown) if isinstance(value, str) else shown
     return quoted if shown == text else f"{quoted} ({len(text)} characters)"

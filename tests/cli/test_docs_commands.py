@@ -48,7 +48,16 @@ def test_every_block_prints_what_the_page_shows(printed):
 @pytest.mark.slow
 def test_the_page_leaves_its_files_behind(printed):
     folder, _ = printed
-    made = ("asks.csv", "report.html", "table.csv", "filled.csv", "curves.csv", "curves.png", "asks.json")
+    made = (
+        "guesses.csv",
+        "asks.csv",
+        "report.html",
+        "table.csv",
+        "filled.csv",
+        "curves.csv",
+        "curves.png",
+        "asks.json",
+    )
     for name in made:
         assert (Path(folder) / name).stat().st_size > 0
 
@@ -56,6 +65,7 @@ def test_the_page_leaves_its_files_behind(printed):
 def test_the_page_shows_every_command_of_a_campaign():
     shown = set(re.findall(r"^cellworth ([a-z]+)", "\n".join(code for code, _ in blocks()), re.MULTILINE))
     assert shown == {
+        "advise",
         "ask",
         "budget",
         "cancel",

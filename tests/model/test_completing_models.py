@@ -231,8 +231,10 @@ def test_errors_say_what_to_do():
         CompletingClassifier(rows="all").fit(X, y)
     with pytest.raises(ParameterError, match="scikit-learn estimator"):
         CompletingClassifier(candidates=[LogisticRegression]).fit(X, y)
-    with pytest.raises(DataError, match="finite numbers"):
-        CompletingRegressor(model="ridge regression").fit(X, np.array(["a", "b"] * 20))
+    with pytest.raises(DataError, match=r"finite numbers.*; got 'a' for row 1\. For classes, use Completing"):
+        CompletingRegressor(model="ridge regression").fit(X, np.array(["1", "a"] * 20))
+    with pytest.raises(DataError, match=r"finite numbers.*; got inf for row 3"):
+        CompletingRegressor(model="ridge regression").fit(X, np.where(np.arange(40) == 3, np.inf, 1.0))
     table = mixed_table()
     with pytest.raises(DataError, match="has no target"):
         light.fit(Table.from_arrays(X))

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from cellworth.arrays import AnyArray, Float64Array
 from cellworth.complete.labels import as_floats, is_missing
 from cellworth.errors import DataError
+from cellworth.messages import shorten
 from cellworth.model.completing_base import CompletingModel, plain_labels
 from cellworth.table import Table
 
@@ -231,7 +232,12 @@ class CompletingRegressor(RegressorMixin, CompletingModel):  # type: ignore[misc
             raise DataError("no row has a label, so there is nothing to learn from; give some labels.")
         numbers = as_floats(labels[known])
         if numbers is None or not np.isfinite(numbers).all():
-            raise DataError("y must be finite numbers, NaN where missing; got other labels or infinity.")
+            each = ((row, as_floats(labels[row : row + 1])) for row in np.flatnonzero(known))
+            row = next(row for row, number in each if number is None or not np.isfinite(number[0]))
+            raise DataError(
+                f"y must be finite numbers, NaN where missing; got {shorten(labels[row])} for row {row}. "
+                "For classes, use CompletingClassifier."
+            )
         targets = np.full(len(labels), np.nan)
         targets[known] = numbers
         return targets
