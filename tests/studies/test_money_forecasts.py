@@ -37,9 +37,7 @@ def test_the_summary_counts(tmp_path):
     text = forecasts_part(*keep(tmp_path, "forecasts", cases))
     assert "| tuning, AUC | all | 3 | 67% | 0.103 | +0.030 | 0.20 |" in text
     assert "| tuning, AUC | 20% to 50% | 1 | 0% | 0.200 | +0.200 | 0.20 |" in text
-    assert (
-        "The aim is missed on the tuning half (67%). Outside: 1 of 3: abalone (20% to 50%)." in text
-    )
+    assert "The aim is missed on the tuning half (67%). Outside: 1 of 3: abalone (20% to 50%)." in text
     assert "| 0.80 (0.70 to 0.90): 0.80 | 0.80 (0.70 to 0.90): **0.60** | 0.80 (0.70 to 0.90): 0.91 |" in text
     assert "| report, " not in text
 
