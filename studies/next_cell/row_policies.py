@@ -54,10 +54,19 @@ class NewRows:
         rest = np.setdiff1d(labelled, world.rows)
         chosen = np.random.default_rng([seed, 1]).permutation(rest)[:TEST_ROWS]
         test = _rows(table, chosen, table.values[chosen])
-        linear = "ridge regression" if table.target.label_kind == "number" else "logistic regression"
-        model = model_of(train, model=f"{linear} + extra trees", folds=2)
-        rule = prices_of(name, "unequal")
+        model, rule = _model(train), prices_of(name, "unequal")
         return cls(train, truth, test, model, rule.on(test), rule, _beliefs(train, model, DRAWS))
+
+    def without_holes(self) -> NewRows:
+        """Return the same rows, with a model that learnt from the truth."""
+        model = _model(self.truth)
+        return replace(self, train=self.truth, model=model, beliefs=_beliefs(self.truth, model, DRAWS))
+
+    def only(self, rows: IntArray) -> NewRows:
+        """Return some of the test rows."""
+        return replace(
+            self, test=_rows(self.test, rows, self.test.values[rows]), prices=self.prices.of_rows(rows)
+        )
 
     def with_draws(self, draws: int) -> RowBeliefs:
         """Return the beliefs by another number of draws."""
@@ -131,6 +140,12 @@ class NewRows:
         """Return the money that known cells (m, p) cost, as a share of that of all cells."""
         spent = [self._cost(row, known[row]) for row in range(len(known))]
         return float(np.sum(spent) / self.money.sum())
+
+
+def _model(train: Table) -> Any:
+    assert train.target is not None
+    linear = "ridge regression" if train.target.label_kind == "number" else "logistic regression"
+    return model_of(train, model=f"{linear} + extra trees", folds=2)
 
 
 def _beliefs(train: Table, model: Any, draws: int) -> RowBeliefs:

@@ -5,7 +5,7 @@ import pytest
 
 from cellworth import Prices
 from studies.money.kept_cases import CaseFolder, StartTask
-from studies.next_cell import learned_report, report, row_policies, runs
+from studies.next_cell import learned_report, limits, report, row_policies, runs
 from tests.policy.rows import ill_or_well
 
 
@@ -82,6 +82,18 @@ def test_the_learned_policy_buys_what_tells_most_and_keeps_its_money(small, tmp_
     report.write_page(tmp_path / "page.md", tasks, kept, also)
     page = (tmp_path / "page.md").read_text()
     assert "*policy* minus *DIME, truth*" in page
+
+
+@pytest.mark.slow
+def test_an_order_that_knows_the_values_keeps_its_money(small):
+    rows = row_policies.NewRows.of("made up", 0)
+    known = limits.known_by_values(rows, 0.4)
+    assert known.any()
+    assert not (known & rows.test.holes).any()
+    assert rows.spent_share(known) <= 0.4 + 1e-9
+    assert limits.gain_share(rows, ~rows.test.holes) == pytest.approx(1.0)
+    assert limits.gain_share(rows, np.zeros_like(known)) == 0.0
+    assert len(limits.shares_of(rows)) == len(limits.COLUMNS) - 1
 
 
 def test_scores_by_hand():
