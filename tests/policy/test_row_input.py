@@ -16,6 +16,7 @@ from cellworth.policy.row_input import (
     warn_of_strange_values,
     with_free_columns,
 )
+from cellworth.setting_names import speaking
 from cellworth.table import Column
 from cellworth.table.seen_values import seen_in
 
@@ -77,3 +78,6 @@ def test_values_far_outside_what_was_seen_bring_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_of_strange_values(values[1:], ["p2", "p3"], columns, seen)
+        for door in ("pages", "rest"):  # values of people stay out of a server's log
+            with speaking(door):
+                warn_of_strange_values(values, ["p1", "p2", "p3"], columns, seen)

@@ -13,7 +13,7 @@ from cellworth.arrays import Float64Array
 from cellworth.errors import DataError
 from cellworth.messages import not_there, shorten
 from cellworth.prices import AnyPrices, PriceList, Prices
-from cellworth.setting_names import by_door
+from cellworth.setting_names import by_door, spoken
 from cellworth.table import Table
 from cellworth.table.build_table import check_row_ids
 from cellworth.table.column import Column
@@ -96,7 +96,13 @@ def _rows_of_frame(frame: Any, target: str) -> dict[str, AnyRow]:
 def warn_of_strange_values(
     values: Float64Array, ids: Sequence[str], columns: Sequence[Column], seen: Sequence[Seen | None]
 ) -> None:
-    """Warn of values (m, p) that are far outside what was seen in their columns; name some of them."""
+    """Warn of values (m, p) that are far outside what was seen in their columns; name some of them.
+
+    Not on a server: its pages and programs question values themselves, and a warning would only write what a
+    person typed into its log.
+    """
+    if spoken() in ("pages", "rest"):
+        return
     strange = []
     for place, (column, known) in enumerate(zip(columns, seen, strict=True)):
         if known is None:

@@ -111,6 +111,12 @@ def test_an_absurd_value_is_questioned_and_saved_by_a_second_enter(visit, site):
     page.press(f"#value-{key}", "Enter")
     page.wait_for_selector(f"#line-{key}.doubted")
     assert "press Enter once more" in page.inner_text(f"#line-{key}")
+    for other in ("", "2023-01-05"):  # which nobody has questioned
+        page.fill(f"#value-{key}", other)
+        assert "press Enter once more" not in page.inner_text(f"#line-{key}")
+        assert page.inner_text(f"#line-{key} .save").startswith("Save\n")
+    page.fill(f"#value-{key}", "1923-01-05")
+    assert page.inner_text(f"#line-{key} .save").startswith("Save anyway\n")
     page.keyboard.press("Enter")  # wherever the focus is: back at the value
     page.wait_for_selector(f"#line-{key}.saved")
 

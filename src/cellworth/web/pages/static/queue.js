@@ -32,6 +32,8 @@ function fieldOf(line) {
 function note(line) {
   const value = valueOf(line);
   line.classList.toggle("touched", value !== "");
+  const doubted = line.querySelector("[name^='doubted.']");
+  if (doubted) line.classList.toggle("doubted", value === doubted.value); // another value is not questioned yet
   if (value) localStorage.setItem(draftKey(line), value);
   else localStorage.removeItem(draftKey(line));
   count();
