@@ -237,12 +237,15 @@ def _verdict(runs: Sequence[StopRun]) -> str:
     reached = "met" if figures.reached >= AIM_REACHED else "missed"
     saved = "met" if figures.times <= AIM_TIMES else "missed"
     enough = [run[0].table for run in runs if run[0].score >= ENOUGH * run[-1].score]
-    short = [run[0].table for run in runs if _stop(DEFAULT, run).score < ENOUGH * run[-1].score]
+    short = [run for run in runs if _stop(DEFAULT, run).score < ENOUGH * run[-1].score]
+    fallen = [run[0].table for run in short if _stop(DEFAULT, run).score < run[0].score]
+    early = [run[0].table for run in short if run[0].table not in fallen]
     return (
         f"With the default rule, the first, the aim for the score is {reached} ({figures.reached:.0%} of the "
         f"runs), that for the money {saved} ({figures.times:.1f} times). It stopped too early on "
-        f"{', '.join(short) or 'no table'}. Where it does not pay: in {len(enough)} of {len(runs)} runs the "
-        f"cells known at the start were enough, and any purchase is money lost: "
+        f"{', '.join(early) or 'no table'}; on {', '.join(fallen) or 'none'} the score had fallen since the "
+        f"start, which more money does not mend. Where it does not pay: in {len(enough)} of {len(runs)} runs "
+        f"the cells known at the start were enough, and any purchase is money lost: "
         f"{', '.join(enough) or 'none'}."
     )
 
