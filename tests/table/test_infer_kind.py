@@ -1,9 +1,11 @@
 """Which kinds are found in text."""
 
+import warnings
+
 import numpy as np
 import pytest
 
-from cellworth.errors import DataError
+from cellworth.errors import DataError, ReadWarning
 from cellworth.table import Table
 
 
@@ -65,3 +67,16 @@ def test_a_day_that_does_not_exist_is_called_so(tmp_path, keywords):
     column = Table.from_arrays([["2020-01-01"]], columns=["seen"]).columns[0]
     with pytest.raises(DataError, match="There is no such day"):
         column.parse("31.2.2024")
+
+
+def test_texts_that_all_differ_may_be_names(tmp_path):
+    """A column of ids is no category: of a short table it is warned of, of a long one refused."""
+    text = "who,a\n" + "".join(f"p{i},{i}\n" for i in range(11))
+    with pytest.warns(ReadWarning, match=r"'who': 11 different texts in 11 .* look like names.*row_id='who'"):
+        read(tmp_path, text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read(tmp_path, text, row_id="who")
+        read(tmp_path, text, kinds={"who": "category"})
+        read(tmp_path, text + "p0,11\n")  # one occurs twice
+        read(tmp_path, "\n".join(text.splitlines()[:-1]))  # ten may be categories

@@ -28,7 +28,7 @@ from cellworth.table.text_file import likely_date_formats
 MOST_DIFFERENT_TEXTS = 100
 """More distinct texts than this, most of them unique, look like names rather than categories."""
 MOST_LEVELS = 10
-"""Up to this many texts such as 5 mg may be meant as categories."""
+"""Up to this many texts such as 5 mg may be meant as categories, and up to this many may all differ."""
 
 
 def find_kind(cells: TextCounts, column: str, origin: Origin) -> tuple[Kind, Float64Array | None]:
@@ -54,7 +54,7 @@ def find_kind(cells: TextCounts, column: str, origin: Origin) -> tuple[Kind, Flo
     ------
     DataError
         If most but not all texts are numbers or dates, if most are numbers with a comma, or if most of more
-        than `MOST_DIFFERENT_TEXTS` texts differ.
+        than `MOST_DIFFERENT_TEXTS` texts differ. A `ReadWarning` if all of more than `MOST_LEVELS` do.
     """
     texts = cells.distinct
     numbers = parse_numbers(texts)
@@ -113,13 +113,17 @@ def _refuse_doubtful(cells: TextCounts, column: str, origin: Origin) -> None:
         if len(texts) > MOST_LEVELS:
             raise DataError(said)
         warnings.warn(said, ReadWarning, stacklevel=2)
-    if len(counts) > MOST_DIFFERENT_TEXTS and 2 * len(counts) > total:
-        raise DataError(
+    too_many = len(counts) > MOST_DIFFERENT_TEXTS and 2 * len(counts) > total
+    if too_many or len(counts) == total > MOST_LEVELS:
+        said = (
             f"{origin.column(column)}: {len(counts)} different texts in {total} observed cells, such as "
             f"{shorten(texts[0])}, look like names and not like categories. Use "
             f"{setting('row_id', column)} if they "
             f"name the rows, leave the column out, or {as_category}."
         )
+        if too_many:
+            raise DataError(said)
+        warnings.warn(said, ReadWarning, stacklevel=2)
 
 
 def to_values(cells: Cells, kind: Kind, column: str, origin: Origin) -> Float64Array:
