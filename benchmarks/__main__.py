@@ -8,6 +8,7 @@ import os
 import platform
 import sys
 import time
+import traceback
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -56,22 +57,36 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the requested parts and print each table as it is done."""
+    """Run the requested parts, print each table as it is done, and keep the page up to date.
+
+    A part that fails is named, on the page, too, and the others are run all the same.
+    """
     options = parse(arguments)
     settings = Settings(options.quick, options.seed, options.cpu_limit, options.plot)
     begun, sections = time.perf_counter(), []
+    missing = list(options.parts or PARTS)
     print(machine() + "\n", flush=True)
     for part in options.parts or PARTS:
-        section: Section = importlib.import_module(f"benchmarks.parts.{part}").run(settings)
+        started = time.perf_counter()
+        try:
+            section: Section = importlib.import_module(f"benchmarks.parts.{part}").run(settings)
+        except Exception:
+            traceback.print_exc()
+            continue
         print(section.text(), flush=True)
+        print(f"{part}: {time.perf_counter() - started:.0f} s\n", flush=True)
         sections.append(section)
+        missing.remove(part)
+        if options.out:
+            drawn = options.plot is not None and Path(options.plot).exists()
+            picture = os.path.relpath(options.plot, options.out.parent) if drawn else None
+            write_page(sections, options.out, machine(), _command(arguments), picture, missing)
     aims = table_of_aims([aim for section in sections for aim in section.aims])
     if aims.rows:
         print(aims.text(), flush=True)
-    if options.out:
-        picture = os.path.relpath(options.plot, options.out.parent) if options.plot else None
-        write_page(sections, options.out, machine(), _command(arguments), picture)
     print(f"{time.perf_counter() - begun:.0f} s in all")
+    if missing:
+        sys.exit(f"failed: {', '.join(missing)}")
 
 
 def machine() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -65,11 +66,19 @@ class Section:
         return _is_text([row[j] for row in self.rows])
 
 
-def write_page(sections: list[Section], path: Path, machine: str, command: str, picture: str | None) -> None:
-    """Write all sections to one page, the aims first."""
+def write_page(
+    sections: list[Section],
+    path: Path,
+    machine: str,
+    command: str,
+    picture: str | None,
+    missing: Sequence[str] = (),
+) -> None:
+    """Write all sections to one page, the aims first; it names the parts that are missing."""
     shown = f"![CPU seconds and peak memory against the number of rows]({picture})"
     aims = table_of_aims([aim for section in sections for aim in section.aims])
     lines = ["# Speed and memory", "", INTRODUCTION.format(command=command), ""]
+    lines += [f"Not run to their end: {', '.join(missing)}.", ""] if missing else []
     lines += [aims.markdown()] if aims.rows else []
     lines += [shown, ""] if picture else []
     lines += [f"*{machine}*", "", *(section.markdown() for section in sections)]
