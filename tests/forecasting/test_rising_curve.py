@@ -56,12 +56,12 @@ def test_draws_never_fall_and_stay_below_one():
     assert np.array_equal(curve.at(1.0), curve.draws[:, -1])
 
 
-def test_no_draw_is_below_the_least_score():
+def test_no_draw_of_an_area_is_below_0():
     """Of a dozen rows, the doubt is so large that an AUC of -5 would be likely; no AUC is below 0."""
     complete, thinned = np.array([0.7, 0.9, 0.8, 0.995]), np.array([0.4, 0.5, 0.5, 0.6])
     draws = [
         rising_curve(SHARES, complete, thinned, 1e-3 * np.eye(4), now=0.3, **said).draws
-        for said in ({}, {"least": 0.0})
+        for said in ({}, {"pairs": 1_000_000})
     ]
     assert np.quantile(draws[0], 0.05) < 0
     assert np.array_equal(np.maximum(draws[0], 0.0), draws[1])
@@ -107,3 +107,13 @@ def test_where_rows_are_finished_the_level_is_measured():
     assert np.median(curves[0.0].at(0.3)) == pytest.approx(0.86, abs=0.002)
     widths = [np.ptp(np.quantile(curves[unknown].at(0.3), [0.05, 0.95])) for unknown in (0.0, 0.5, 1.0)]
     assert widths[0] < 0.1 * widths[1] < 0.1 * widths[2]
+
+
+@pytest.mark.parametrize("pairs", [3, 6, 40])
+def test_few_rows_that_are_all_ranked_correctly_prove_little(pairs):
+    """If nothing is hidden, the lower end is the area at which it would happen in one of twenty tables."""
+    perfect, shares = np.ones(4), np.array([0.4, 0.6, 0.8, 1.0])
+    curve = rising_curve(shares, perfect, perfect, np.zeros((4, 4)), now=0.999, pairs=pairs)
+    assert np.quantile(curve.at(0.999), 0.05) == pytest.approx(0.05 ** (1 / pairs), rel=0.05)
+    many = rising_curve(shares, perfect, perfect, np.zeros((4, 4)), now=0.999, pairs=10**6)
+    assert np.quantile(many.at(0.999), 0.05) > 0.999

@@ -52,6 +52,8 @@ DEPTH = 0.24
 BETTER, WORSE = 1.5, 0.85
 """By what these errors are multiplied on the side of the better scores, and of the worse ones: a table whose
 columns hang together in ways that a Gaussian does not know is much better than it looks."""
+ONE_SIDED = 0.05
+"""The probability below the lower end of a 90 % interval."""
 LEAST_LEFT = 1e-4
 """No score counts as nearer to 1 than this."""
 DRAWS = 2000
@@ -91,7 +93,7 @@ def rising_curve(
     now: float,
     to: float = 1.0,
     unknown: float = 1.0,
-    least: float = -math.inf,
+    pairs: int = 0,
     seed: int = 0,
 ) -> RisingCurve:
     """Fit the curve and draw from its posterior.
@@ -110,8 +112,10 @@ def rising_curve(
         Where the curve is to begin and to end; 0 < now < to <= 1.
     unknown : float
         How much less is not known of the rows that `complete` comes from than of all rows, as a ratio.
-    least : float
-        No score is below it: 0 of an AUC; R2 has no such bound.
+    pairs : int
+        The number of disjoint pairs of rows that an AUC ranks; 0 for R2. No AUC is below 0. One of 1 has no
+        error of its own; but if the true one were 0.05^(1/pairs), all pairs would be ranked correctly in one
+        of twenty tables.
     seed : int
 
     Returns
@@ -136,12 +140,22 @@ def rising_curve(
     hidden = unknown * (1 - float(shares[-1]))
     of_method = ndtri((rng.permutation(DRAWS) + 0.5) / DRAWS)  # normal, and its median is exact
     of_method *= np.where(of_method < 0, BETTER, WORSE) * np.hypot(level_error(level, hidden), doubt)
-    of_rows = float(np.sqrt(covariance[-1, -1])) / left * rng.standard_normal(DRAWS)
+    error = float(np.sqrt(covariance[-1, -1])) / left
+    of_rows = rng.standard_normal(DRAWS)
+    of_rows *= np.where(of_rows < 0, error, max(error, _error_of_few(pairs, left)))
     levels = level + of_method + of_rows
     grid = np.geomspace(now, to, POINTS)
     risen = growth(grid, bends[chosen]) - growth(grid[:1], bends[chosen])
     values = levels[:, np.newaxis] - np.exp(slopes[chosen])[:, np.newaxis] * risen
-    return RisingCurve(grid, np.maximum(1 - np.exp(values), least))
+    return RisingCurve(grid, np.maximum(1 - np.exp(values), 0.0 if pairs else -np.inf))
+
+
+def _error_of_few(pairs: int, left: float) -> float:
+    """Return the least error of log(1 - area) towards worse areas, if few pairs of rows were ranked."""
+    if not pairs:
+        return 0.0
+    worst = -math.expm1(math.log(ONE_SIDED) / pairs)
+    return max(0.0, math.log(worst / left) / -float(ndtri(ONE_SIDED)))
 
 
 def level_error(level: float, hidden: float, of_rows: float = 0.0) -> float:

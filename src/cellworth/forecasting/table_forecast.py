@@ -202,9 +202,9 @@ def outlook_of(
         np.array([score.value for score in found.thinned]),
         covariance_of(found.complete_rows),
         unknown=found.unknown,
+        pairs=found.complete_rows[-1].pairs,
         now=known,
         to=1.0,
-        least=-math.inf if is_number else 0.0,
         seed=seed,
     )
     outlook = Outlook("R2" if is_number else "AUC", candidate.name, known, reachable, cost, curve, currency)
