@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from cellworth.complete import GaussianCompleter
-from cellworth.model.candidates import PLUS, candidate_named, default_models
+from cellworth.model import average_names
+from cellworth.model.candidates import candidate_named, default_models
 from cellworth.model.model_search import choose_model
 from studies.completion.report import markdown_table
 from studies.money.development_tables import HALVES, half_of, start_of
@@ -149,7 +150,7 @@ def _case_table(cases: Sequence[ModelChoiceCase]) -> str:
                 for value in (case.linear, case.best, case.chosen, case.linear_full, case.chosen_full)
             ),
             case.best_name,
-            _in_short(case.chosen_name),
+            average_names.shown(case.chosen_name),
         ]
         for case in cases
         if case.seed == 0
@@ -158,9 +159,3 @@ def _case_table(cases: Sequence[ModelChoiceCase]) -> str:
     return "With the first seed:\n\n" + markdown_table(
         [*header, "chosen, all cells", "the best candidate", "the chosen model"], rows
     )
-
-
-def _in_short(name: str) -> str:
-    """Return the name of a model, or of how many an average is made."""
-    members = name.split(PLUS)
-    return name if len(members) < 3 else f"average of {len(members)}"

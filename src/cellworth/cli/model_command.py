@@ -99,13 +99,13 @@ def model(
 
 
 def _print_candidates(fitted: Any) -> None:
-    from cellworth.model.candidates import short_name
+    from cellworth.model import average_names
     from cellworth.model.model_results import best_first
 
     results = best_first(fitted.cv_results_)
     shown = [
         (
-            short_name(name),
+            average_names.shown(name),
             _score(results, "complete_rows", k),
             _score(results, "at_hand", k),
             results["note"][k],
@@ -122,9 +122,9 @@ def _score(results: dict[str, Any], kind: str, place: int) -> str:
 
 def _sentence(fitted: Any, table: Table) -> str:
     """Say which candidate was chosen, and how well it does."""
-    from cellworth.model.candidates import short_name
+    from cellworth.model import average_names
 
-    name = short_name(fitted.best_candidate_)
+    name = average_names.shown(fitted.best_candidate_)
     target = table.target
     metric = "R2" if target is not None and target.label_kind == "number" else "AUC"
     complete, at_hand = fitted.complete_rows_score_, fitted.at_hand_score_

@@ -11,7 +11,7 @@ import numpy as np
 from cellworth.arrays import Float64Array
 from cellworth.errors import ParameterError
 from cellworth.forecasting.rising_curve import RisingCurve
-from cellworth.model.candidates import short_name
+from cellworth.model import average_names
 from cellworth.model.cross_validation import Estimate
 from cellworth.optional_packages import require
 from cellworth.prices.currency import digits_of
@@ -150,7 +150,7 @@ class Outlook:
         tenth = 0.1 * self.cost
         lines = [
             f"With {_percent(self.known)} of the cells known, the {self.metric} on complete rows is about "
-            f"{self.now.value:.3f} ({_ends(self.now)}) by {short_name(self.model)}."
+            f"{self.now.value:.3f} ({_ends(self.now)}) by {average_names.shown(self.model)}."
         ]
         if self.cost > 0 and self.reachable > self.known:
             lines.append(

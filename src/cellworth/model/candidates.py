@@ -8,15 +8,13 @@ from typing import Any
 
 from cellworth.errors import ParameterError
 from cellworth.messages import not_there
-from cellworth.model import learners
+from cellworth.model import average_names, learners
 from cellworth.model.feature_views import View
 from cellworth.model.learners import JointGaussian
 
 MEAN = View()
 KNOWN_UNITS = View(mask=True)
 """For learners that scale columns by their known cells; the mask is no feature of theirs."""
-PLUS = " + "
-"""Joins the names of the candidates that an average is made of."""
 
 
 @dataclass(frozen=True)
@@ -60,24 +58,14 @@ def default_models(*, is_number: bool) -> list[Candidate]:
 
 def average_of(candidates: Sequence[Candidate]) -> Candidate:
     """Return the candidate that averages the predictions of others."""
-    return Candidate(PLUS.join(each.name for each in candidates), members=tuple(candidates))
-
-
-def short_name(name: str) -> str:
-    """Return the name of a candidate as it is shown: averages of more than two say how many.
-
-    >>> short_name("a + b"), short_name("a + b + c")
-    ('a + b', 'average of 3 models')
-    """
-    parts = name.count(PLUS) + 1
-    return name if parts <= 2 else f"average of {parts} models"
+    return Candidate(average_names.joined(each.name for each in candidates), members=tuple(candidates))
 
 
 def candidate_named(name: str, *, is_number: bool) -> Candidate:
     """Return a default candidate by its name, or an average by names joined with " + "."""
     known = {each.name: each for each in default_models(is_number=is_number)}
     found = []
-    for part in name.split(PLUS):
+    for part in average_names.members(name):
         if part not in known:
             raise ParameterError(not_there("candidate", part, tuple(known)))
         found.append(known[part])

@@ -8,7 +8,7 @@ import numpy as np
 
 from cellworth.arrays import AnyArray
 from cellworth.errors import ParameterError
-from cellworth.model.candidates import short_name
+from cellworth.model import average_names
 from cellworth.model.cross_validation import Score
 from cellworth.model.model_search import ChosenModel, DecidingRows
 from cellworth.optional_packages import require
@@ -82,7 +82,7 @@ def plot_results(results: dict[str, AnyArray], best: str, metric: str, ax: Any) 
             label=words,
         )
     names = [str(results["name"][k]) for k in order]
-    ax.set_yticks(np.arange(len(order)), [short_name(name) for name in names])
+    ax.set_yticks(np.arange(len(order)), [average_names.shown(name) for name in names])
     for label, name in zip(ax.get_yticklabels(), names, strict=True):
         label.set_fontweight("bold" if name == best else "normal")
     ax.set_xlabel(f"{metric}, with 95 % intervals")
