@@ -36,6 +36,7 @@ from .problems import LOSSES, blank, make_rows, objective, random_model
 
 LARGE = 25_000, 8  # as many cells as a sample pays for
 MEDIUM = 2_500, 8  # too few for a sample, enough for pairs of columns
+TIGHT = {"tol": 1e-8, "max_iter": 5_000}
 
 
 def sampled(rows, model, penalty, engine=None):
@@ -91,26 +92,46 @@ def test_the_compiled_solution_is_that_in_numpy(d, n, seed, steps):
     np.testing.assert_allclose(filled, exact, atol=1e-4 * np.abs(exact).max())
 
 
+def largest_distance(rows, solution, penalty):
+    """Return how far two tables (n, d) may be apart, in Frobenius norm, that have converged to `TIGHT`.
+
+    The last step has a gradient mapping G of at most tol times the norm of the data, so its result has a
+    subgradient of at most 2 |G|. The trace norm is least curved, by lambda / sigma_1, where a row with few
+    cells moves along the largest singular vector; so each table is within 2 |G| sigma_1 / lambda.
+    """
+    subgradient = 2 * TIGHT["tol"] * np.linalg.norm(rows.values)
+    return 2 * subgradient * solution.singular_values[0] / penalty
+
+
+def iterations_until(solution, objective):
+    """Return how many iterations that lowered the objective it took to get it so low."""
+    return next(i for i, value in enumerate(solution.objective) if value <= objective)
+
+
 @pytest.mark.parametrize(("loss", "n_outputs"), LOSSES)
 def test_from_a_sample_the_iterations_get_to_the_same_solution(loss, n_outputs):
     rng = np.random.default_rng(3)
     n, d = LARGE
     rows = make_rows(n, d, loss, n_outputs, rng, labelled=0.7)
     model, penalty = random_model(loss, d, n_outputs, 1 / n, rng), 5.0
-    options = {"tol": 1e-8, "max_iter": 5_000}
-    sampled = first_fit(rows, model, penalty, None, **options)
+    sampled = first_fit(rows, model, penalty, None, **TIGHT)
     iterate, trace_norm = column_means(rows)
     blocks = RowBlocks(rows.values.shape, 8, None)
     plain = minimise_from_means(
-        iterate, model, rows, trace_penalty=penalty, trace_norm=trace_norm, blocks=blocks, **options
+        iterate, model, rows, trace_penalty=penalty, trace_norm=trace_norm, blocks=blocks, **TIGHT
     )
     assert sampled.converged
-    assert sampled.n_iter < plain.n_iter
+    assert plain.converged
+    # A sample tells about the table. How many steps the model then takes to the last digits depends on where
+    # its momentum restarts: with the multinomial loss 374 to 470 from a sample, by the rounding of seven
+    # kinds of BLAS kernels, and 417 from the means. To within 1e-4 of the objective it is 4 against 42.
+    near = (1 + 1e-4) * plain.objective[-1]
+    assert iterations_until(sampled, near) < iterations_until(plain, near)
     assert sampled.objective[-1] == pytest.approx(plain.objective[-1], rel=1e-10)
     assert sampled.objective[-1] == pytest.approx(
         objective(sampled.iterate, rows, sampled.model, penalty), rel=1e-9
     )
-    np.testing.assert_allclose(sampled.iterate, plain.iterate, atol=1e-4)
+    assert np.linalg.norm(sampled.iterate - plain.iterate) < largest_distance(rows, plain, penalty)
     # A solution is a fixed point of the proximal step, by a full SVD.
     X, m = sampled.iterate, len(rows.targets)
     gradient = (X - rows.values) * rows.observed
@@ -138,15 +159,14 @@ def test_from_pairs_the_iterations_get_to_the_same_solution(monkeypatch, loss, n
     rows = make_rows(n, d, loss, n_outputs, rng, labelled=0.7)
     model = random_model(loss, d, n_outputs, 1 / n, rng)
     assert pairs_pay((n, d), len(rows.targets), float(np.linalg.norm(rows.values)), model, penalty)
-    options = {"tol": 1e-8, "max_iter": 5_000}
-    paired = first_fit(rows, model, penalty, None, **options)
+    paired = first_fit(rows, model, penalty, None, **TIGHT)
     monkeypatch.setattr(sampled_start, "pairs_pay", lambda *_: False)
-    plain = first_fit(rows, model, penalty, None, **options)
+    plain = first_fit(rows, model, penalty, None, **TIGHT)
     assert paired.converged
     assert plain.converged
     assert paired.objective[0] < plain.objective[0]
     assert paired.objective[-1] == pytest.approx(plain.objective[-1], rel=1e-10)
-    np.testing.assert_allclose(paired.iterate, plain.iterate, atol=1e-4)
+    assert np.linalg.norm(paired.iterate - plain.iterate) < largest_distance(rows, plain, penalty)
 
 
 def test_the_start_is_much_nearer_than_column_means():
