@@ -72,6 +72,15 @@ def test_progress_is_shown(capsys):
     assert "forecasting" in capsys.readouterr().err
 
 
+def test_progress_of_a_search_is_shown_on_a_terminal(capsys, monkeypatch):
+    forecast(table(n=60), seconds=0)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    forecast(table(n=60), seconds=0)
+    shown = capsys.readouterr().err
+    assert shown.index("choosing a model") < shown.index("forecasting")
+
+
 def no_target():
     return Table.from_arrays([[1.0, None], [2.0, 3.0]])
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +20,7 @@ from cellworth.forecasting.scores_at_depths import DEPTHS, EarlierRows, scores_a
 from cellworth.forecasting.stop_rule import NEXT
 from cellworth.model.candidates import Candidate, candidate_named, own_candidates
 from cellworth.model.cross_validation import Score, sample_rows
-from cellworth.model.model_search import check_labels, choose_model
+from cellworth.model.model_search import ModelProgress, check_labels, choose_model
 from cellworth.prices import AnyPrices, Prices
 from cellworth.prices.sampled_cost import CellsLeft
 from cellworth.progress import ProgressLine, Steps
@@ -69,7 +71,7 @@ def forecast(
     seconds: float | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Outlook:
     """Forecast what more cells would bring, from the cells that are known.
 
@@ -94,8 +96,9 @@ def forecast(
         Same seed, same forecast.
     n_jobs : int or None
         Threads; the result does not depend on it.
-    progress : bool
-        Show a progress bar on standard error.
+    progress : bool or None
+        Whether to show progress bars on standard error, for the choice of a model and for the forecast; None:
+        if that is a terminal.
 
     Returns
     -------
@@ -142,8 +145,18 @@ def forecast(
     rows = sample_rows(labels.values, seed)
     X, y = table.encode(prior=True).X[rows], labels.values[rows]
     is_number = labels.label_kind == "number"
-    candidate = chosen_candidate(model, X, y, is_number=is_number, seconds=seconds, seed=seed, n_jobs=n_jobs)
-    line = ProgressLine("forecasting", len(DEPTHS) + 1) if progress else None
+    shown = sys.stderr.isatty() if progress is None else progress
+    candidate = chosen_candidate(
+        model,
+        X,
+        y,
+        is_number=is_number,
+        seconds=seconds,
+        seed=seed,
+        n_jobs=n_jobs,
+        callback=_search_line() if shown else None,
+    )
+    line = ProgressLine("forecasting", len(DEPTHS) + 1) if shown else None
     return outlook_of(
         X,
         y,
@@ -246,8 +259,12 @@ def chosen_candidate(
     seconds: float | None,
     seed: int,
     n_jobs: int | None,
+    callback: Callable[[ModelProgress], object] | None = None,
 ) -> Candidate:
-    """Return the candidate to forecast: the one given, or the best by cross-validation for "auto"."""
+    """Return the candidate to forecast: the one given, or the best by cross-validation for "auto".
+
+    ``callback`` hears of a search, as that of `choose_model` does.
+    """
     if isinstance(model, Candidate):
         return model
     if not isinstance(model, str):
@@ -256,5 +273,18 @@ def chosen_candidate(
         return candidate_named(model, is_number=is_number)
     if seconds is not None and not (math.isfinite(seconds) and seconds >= 0):
         raise ParameterError(f"{named('seconds')} must be a number of at least 0; got {seconds!r}")
-    chosen = choose_model(X, y, is_number=is_number, folds=FOLDS, seconds=seconds, seed=seed, n_jobs=n_jobs)
-    return chosen.candidate
+    settings: Any = {"seconds": seconds, "seed": seed, "n_jobs": n_jobs, "callback": callback}
+    return choose_model(X, y, is_number=is_number, folds=FOLDS, **settings).candidate
+
+
+def _search_line() -> Callable[[ModelProgress], None]:
+    """Return a callback that shows a bar for the candidates tried."""
+    begun = time.perf_counter()
+    lines: list[ProgressLine] = []
+
+    def show(tried: ModelProgress) -> None:
+        if not lines:
+            lines.append(ProgressLine("choosing a model", tried.total, begun=begun))
+        lines[0].show(tried.done, tried.name)
+
+    return show
