@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.impute import KNNImputer
 
 from cellworth.complete import GaussianCompleter, TreeCompleter
@@ -45,6 +46,20 @@ def test_trees_are_tried_with_few_and_gaussians_without_calibration():
     assert tried.shrinkage == 5.0
     assert given.calibrate
     assert not tried.calibrate
+
+
+def test_gaussians_keep_what_a_fit_has_chosen():
+    truth, holed = gaussian(0)
+    y = (truth[:, 0] > 0).astype(float)
+    for given in (GaussianCompleter(), GaussianCompleter(label_trust=0.0), GaussianCompleter(margins="rank")):
+        fitted = clone(given).fit(np.exp(holed), y)
+        tried = to_try(given, fitted)
+        changed = {k for k, v in tried.get_params().items() if v != given.get_params()[k]}
+        assert changed <= {"margins", "shrinkage", "label_trust", "calibrate"}
+        assert not hasattr(tried, "completed_")
+        tried.fit(np.exp(holed), y)
+        for name in ("margins_", "shrinkage_", "label_trust_"):
+            assert getattr(tried, name) == getattr(fitted, name)
 
 
 def test_trees_grow_on_the_gaussian_with_the_same_settings():

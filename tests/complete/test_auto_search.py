@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.complete import GaussianCompleter, TreeCompleter, auto_search
 from cellworth.complete.auto_candidates import ColumnMeanCompleter
@@ -118,22 +120,104 @@ def curved(seed, n=300):
     return X, np.where(rng.random(X.shape) < 0.7, X, np.nan)
 
 
-def test_trees_are_tried_on_the_fit_of_their_gaussian(monkeypatch):
-    """One fit of each Gaussian, and trees on the better of the two only."""
-    fits = []
+@pytest.fixture
+def fits(monkeypatch):
+    """Return a list that each fit of a Gaussian is added to: its settings, the table and the labels."""
+    made = []
     fit = GaussianCompleter.fit
-    monkeypatch.setattr(
-        GaussianCompleter, "fit", lambda self, X, y=None: fits.append(self.label_trust) or fit(self, X, y)
-    )
+
+    def noted(self, X, y=None):
+        made.append((self.get_params(), np.array(X), y))
+        return fit(self, X, y)
+
+    monkeypatch.setattr(GaussianCompleter, "fit", noted)
+    return made
+
+
+def on_whole(fits, table):
+    """Return of each fit whether it was to this table, and the settings that may be chosen by a fit."""
+    return [
+        (np.array_equal(X, table, equal_nan=True), given["margins"], given["shrinkage"], given["label_trust"])
+        for given, X, _ in fits
+    ]
+
+
+def test_trees_are_tried_on_the_fit_of_their_gaussian(fits):
+    """Each Gaussian is fitted once whole and once on the hold, and trees on the better of the two only."""
     _, holed = curved(0)
     noise = np.random.default_rng(5).integers(2, size=len(holed))
     auto = AutoCompleter(n_holds=1).fit(holed, noise)
     assert auto.best_name_ == "trees"
-    assert sorted(fits, key=str) == [0.0, "auto"]
+    made = on_whole(fits, holed)
+    assert [one for one in made if one[0]] == [(True, "auto", "auto", 0.0), (True, "auto", "auto", "auto")]
+    assert [whole for whole, *_ in made] == [True, False, True, False]
     status = {r.name: r.status for r in auto.results_}
     assert status["trees, labels"] == "not reached"
     errors = {r.name: r.error for r in auto.results_}
     assert errors["trees"] < 0.9 * errors["gaussian"]
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_a_fit_on_a_hold_keeps_what_was_chosen_with_nothing_hidden(fits, labelled):
+    truth, holed = curved(0)
+    y = (truth[:, 1] > 1).astype(float) if labelled else None
+    AutoCompleter(n_holds=3).fit(holed, y)
+    made = on_whole(fits, holed)
+    for settings in ({"label_trust": 0.0}, {})[: 1 + labelled]:
+        alone = GaussianCompleter(target="classes" if labelled else "auto", **settings).fit(holed, y)
+        kept = (alone.margins_, alone.shrinkage_, alone.label_trust_)
+        mine = made.index((True, "auto", "auto", alone.label_trust))
+        assert made[mine + 1] == (False, *kept)
+    assert sum(whole for whole, *_ in made) == 1 + labelled  # further holds fit none anew
+    assert all(given["calibrate"] == whole for (given, _, _), (whole, *_) in zip(fits, made, strict=False))
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+@pytest.mark.parametrize("curves", [False, True])
+def test_the_result_is_that_of_the_chosen_completer_alone(curves, labelled):
+    truth, holed = curved(0) if curves else gaussian(0)
+    y = (truth[:, 1] > truth[:, 1].mean()).astype(float) if labelled else None
+    auto = AutoCompleter().fit(holed, y)
+    assert auto.best_name_.startswith("trees" if curves else "gaussian")
+    alone = clone(auto.best_completer_).fit(holed, y)
+    np.testing.assert_array_equal(auto.completed_, alone.completed_)
+    np.testing.assert_array_equal(auto.variance_, alone.variance_)
+
+
+def test_trees_on_a_gaussian_that_is_not_calibrated_are_fitted_alone():
+    _, holed = curved(0)
+    candidates = [("gaussian", GaussianCompleter(calibrate=False)), ("trees", TreeCompleter(n_trees=20))]
+    auto = AutoCompleter(candidates=candidates).fit(holed)
+    assert auto.best_name_ == "trees"
+    np.testing.assert_array_equal(auto.variance_, TreeCompleter(n_trees=20).fit(holed).variance_)
+
+
+def test_a_chosen_gaussian_that_has_not_converged_is_warned_of():
+    _, holed = gaussian(0)
+    hasty = [("hasty", GaussianCompleter(max_iter=2)), ("means", ColumnMeanCompleter())]
+    with pytest.warns(ConvergenceWarning, match="did not converge in 2 steps"):
+        auto = AutoCompleter(candidates=hasty).fit(holed)
+    assert auto.best_name_ == "hasty"
+
+
+def test_a_trust_that_was_chosen_without_labels_is_not_kept(fits, monkeypatch):
+    """A rare class that the few rows of a first hold may lack: those of the next have it."""
+    monkeypatch.setattr(auto_search, "SCREEN_ROWS", 60)
+    monkeypatch.setattr(auto_search, "FINAL_ROWS", 390)
+    truth, holed = gaussian(0, n=400)
+    y = np.zeros(400)
+    y[np.argsort(truth[:, 0])[-5:]] = 1
+    rivals = [("gaussian", GaussianCompleter()), ("close", Guessing(truth, 0.6, seed=1))]
+    seen = set()
+    for seed in (0, 1, 2, 3, 5):  # with 4 the rival is clearly behind
+        fits.clear()
+        AutoCompleter(candidates=rivals, n_holds=2, random_state=seed).fit(holed, y)
+        first, _, second, on_hold = fits[:4]
+        assert second[2] is not None
+        assert (second[0]["label_trust"] == "auto") == (first[2] is None)
+        assert on_hold[0]["label_trust"] != "auto"
+        seen.add(first[2] is None)
+    assert seen == {True, False}
 
 
 def test_trees_without_a_gaussian_are_tried_alone():
@@ -148,14 +232,3 @@ def test_trees_that_gain_little_have_the_errors_of_their_gaussian():
     errors = {r.name: r.error for r in auto.results_}
     assert errors["trees"] == errors["gaussian"]
     assert auto.best_name_ == "gaussian"
-
-
-def test_one_wild_cell_does_not_decide():
-    """A completer that is better in all cells but one, which it misses by a thousand deviations."""
-    truth = np.zeros((100, 2))
-    hidden = np.ones_like(truth, dtype=bool)
-    trial = auto_search.HiddenTrial(truth, None, truth, hidden, np.ones(2))
-    wild = np.full_like(truth, 0.1)
-    wild[0, 0] = 1000.0
-    assert trial.losses(wild).sum() < trial.losses(np.full_like(truth, 0.5)).sum()
-    assert np.isnan(trial.losses(np.full_like(truth, np.nan))).all()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from cellworth.blocks import open_blocks
 from cellworth.complete.gaussian import GaussianCompleter
@@ -80,6 +81,46 @@ def test_labels_that_help_the_gaussian_help_the_trees():
     with_labels = TreeCompleter(label_trust=1.0, target="number").fit(X, y)
     assert with_labels.label_trust_ == 1
     assert rmse(with_labels, truth, X) < 0.95 * rmse(TreeCompleter().fit(X), truth, X)
+
+
+@pytest.mark.parametrize("trust", [0.0, 0.4, 1.0, "auto"])
+@pytest.mark.parametrize("target", [None, "classes", "number"])
+def test_trees_on_a_fitted_gaussian_are_those_of_a_fit(trust, target):
+    truth, X = curved(2, n=200)
+    y = {None: None, "classes": np.where(truth[:, 1] > 1, "far", "near"), "number": truth[:, 0]}[target]
+    if target == "number":
+        y[::7] = np.nan  # some labels are missing
+    kind = target or "auto"
+    trees = TreeCompleter(n_trees=5, label_trust=trust, target=kind)
+    gaussian = GaussianCompleter(label_trust=trust, target=kind).fit(X, y)
+    fitted = clone(trees).fit(X, y)
+    for again in (clone(trees).fit_on(gaussian, X, y), clone(trees).fit_on(gaussian, X, y)):
+        assert again.label_trust_ == fitted.label_trust_
+        for name in ("completed_", "variance_", "forest_weights_"):
+            np.testing.assert_array_equal(getattr(again, name), getattr(fitted, name))
+        np.testing.assert_array_equal(again.predict_interval(0.8), fitted.predict_interval(0.8))
+        np.testing.assert_array_equal(again.sample(3, random_state=0), fitted.sample(3, random_state=0))
+        np.testing.assert_array_equal(again.transform(X[:9]), fitted.transform(X[:9]))
+
+
+def test_a_shared_generator_goes_on_as_in_a_fit():
+    _, X = curved(n=100)
+    gaussian = GaussianCompleter(random_state=np.random.default_rng(3)).fit(X)
+    fitted = TreeCompleter(n_trees=5, random_state=np.random.default_rng(3)).fit(X)
+    grown = TreeCompleter(n_trees=5).fit_on(gaussian, X)
+    np.testing.assert_array_equal(grown.completed_, fitted.completed_)
+
+
+def test_trees_refuse_a_gaussian_of_another_table_or_one_that_was_stored():
+    _, X = curved(n=60)
+    gaussian = GaussianCompleter().fit(X)
+    with pytest.raises(ParameterError, match="same table, of 3 columns; got one of 4"):
+        TreeCompleter().fit_on(gaussian, X[:, :3])
+    stored = GaussianCompleter()
+    stored.restore_fitted(gaussian.fitted_state())
+    for other in (stored, GaussianCompleter().fit(open_blocks(X))):
+        with pytest.raises(ParameterError, match="keeps no generator"):
+            TreeCompleter().fit_on(other, X)
 
 
 def test_the_gain_over_a_gaussian_can_be_told_before_a_fit():

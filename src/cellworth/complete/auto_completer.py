@@ -17,12 +17,13 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.thread_engine import worker_threads
-from cellworth.complete.auto_candidates import Candidates, check_candidates, default_candidates
+from cellworth.complete.auto_candidates import Candidates, check_candidates, default_candidates, with_jobs
 from cellworth.complete.auto_results import CandidateResult, text_table
-from cellworth.complete.auto_search import CandidateSearch, SearchTask, TriedCandidate, why
+from cellworth.complete.auto_search import CandidateSearch, TriedCandidate, why
 from cellworth.complete.completer import Completer
 from cellworth.complete.factored_completer import generator_of
 from cellworth.complete.fitted_state import restore, state_of
+from cellworth.complete.hidden_trial import SearchTask
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind, code_labels
 from cellworth.complete.scaling import Scaling, put_back
@@ -73,7 +74,7 @@ class AutoCompleter(Completer):
     not clearly behind the best and might still be preferred to it, one of each family (Gaussian, low rank,
     trees), at most three, go on to further holds of at most 4,000 rows. Trees are tried on the Gaussian's
     fit: what they gain over it is measured on all observed cells of some columns, and counts from 2 % on. The
-    winner is fitted to the whole table.
+    winner is fitted to the whole table; a Gaussian of at most 1,000 rows is then fitted already.
 
     Parameters
     ----------
@@ -270,7 +271,7 @@ class AutoCompleter(Completer):
         pairs = (
             default_candidates(labels=True) if self.candidates is None else check_candidates(self.candidates)
         )
-        best = self._with_jobs(clone(dict(pairs)[self.best_name_]))
+        best = with_jobs(clone(dict(pairs)[self.best_name_]), self.n_jobs)
         if state["best_target"] is not None:
             best.set_params(target=state["best_target"])
         best.restore_fitted(state["best"])
@@ -310,9 +311,9 @@ class AutoCompleter(Completer):
         """Fit the first entry that can be fitted to the whole table, and keep its result."""
         for entry in ranking:
             begun = time.perf_counter()
-            completer = self._with_jobs(clone(entry.completer))
             try:
-                completed = np.array(completer.fit_transform(task.X, task.y), dtype=task.X.dtype)
+                completer, completed = entry.fit_whole(task.X, task.y, self.n_jobs)
+                completed = np.array(completed, dtype=task.X.dtype)
                 if completed.shape != task.X.shape or not np.isfinite(completed).all():
                     raise ValueError("left holes, or gave values that are not finite")
             except Exception as error:  # the next one may work
@@ -324,12 +325,6 @@ class AutoCompleter(Completer):
             self._keep_best(completer)
             return entry
         return None
-
-    def _with_jobs(self, completer: Any) -> Any:
-        """Return the completer, using this one's ``n_jobs`` if it has none set."""
-        if completer.get_params(deep=False).get("n_jobs", 1) is None:
-            completer.set_params(n_jobs=self.n_jobs)
-        return completer
 
     def _keep_best(self, completer: Any) -> None:
         self.best_completer_ = completer

@@ -1,8 +1,9 @@
 """Search for the best candidate by successive halving on hidden cells.
 
 All candidates are tried on one hold of a few rows, and those that might still be put before the best on
-further holds of more rows. A hold is a table with some of its observed cells hidden, the same ones for all
-candidates. Trees are tried on the fit of the Gaussian that they grow on.
+further holds of more rows; see `cellworth.complete.hidden_trial`. A Gaussian is also fitted with nothing
+hidden: the fit on a hold keeps its margins, shrinkage and trust, trees are tried on it, and it is the result
+if it wins.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
-from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from cellworth.complete.auto_candidates import family_of, gives_variances, grows_on, to_try
+from cellworth.arrays import AnyArray, FloatArray
+from cellworth.complete.auto_candidates import family_of, gives_variances, grows_on, to_try, with_jobs
 from cellworth.complete.auto_results import CandidateResult, CandidateStatus
-from cellworth.complete.hold_out import cover_columns, hide_cells, sample_rows
-from cellworth.complete.labels import Labels
-from cellworth.complete.scaling import Scaling
+from cellworth.complete.gaussian import GaussianCompleter
+from cellworth.complete.hidden_trial import HiddenTrial, SearchTask, make_trial
 from cellworth.errors import DataError
 
 SCREEN_ROWS = 1_000  # for trying all candidates once
@@ -31,98 +32,27 @@ FINALISTS = 3
 CLEARLY = 2.0  # standard errors: a candidate that is further behind is not tried again
 GAIN_COLUMNS = 15  # to measure the gain of trees on
 WORTH = 0.02  # of the squared error: trees that gain less are not worth their time
-FAR = 5.0  # standard deviations: a miss by more counts as this, so that no single cell decides
-
-
-@dataclass(frozen=True)
-class SearchTask:
-    """The table to complete, and its labels.
-
-    Attributes
-    ----------
-    X : (n, d) array
-        NaN in the holes.
-    y : (n,) array or None
-    labels : Labels or None
-        The same, coded.
-    scaling : Scaling
-        The units of errors: standard deviations of the columns.
-    """
-
-    X: FloatArray
-    y: AnyArray | None
-    labels: Labels | None
-    scaling: Scaling
-
-
-@dataclass(frozen=True)
-class HiddenTrial:
-    """Rows of a table with a tenth of the observed cells hidden.
-
-    Attributes
-    ----------
-    holed : (m, d) array
-        In the user's units, NaN in the holes and in the hidden cells.
-    y : (m,) array or None
-    truth : (m, d) array
-        The rows before hiding.
-    hidden : (m, d) bool array
-    width : (d,) array
-        The unit of each column's error.
-    fits : dict from str to (completer, losses)
-        What candidates have given on it, by name.
-    """
-
-    holed: FloatArray
-    y: AnyArray | None
-    truth: FloatArray
-    hidden: BoolArray
-    width: FloatArray
-    fits: dict[str, tuple[Any, FloatArray]] = field(default_factory=dict)
-
-    @property
-    def n_hidden(self) -> int:
-        """Number of hidden cells."""
-        return int(self.hidden.sum())
-
-    def losses(self, completed: FloatArray) -> FloatArray:
-        """Return each row's squared error over its hidden cells, (m,), in units of the columns' variances.
-
-        No miss counts for more than `FAR` standard deviations.
-        """
-        with np.errstate(invalid="ignore"):  # NaN is reported as such
-            misses = np.clip(np.where(self.hidden, (completed - self.truth) / self.width, 0.0), -FAR, FAR)
-        return np.einsum("ij,ij->i", misses, misses, dtype=np.float64)
-
-
-def make_trial(task: SearchTask, most_rows: int, rng: np.random.Generator) -> HiddenTrial:
-    """Hide observed cells of at most about ``most_rows`` rows, at random.
-
-    Each column keeps at least one observed cell, and at least one cell is hidden if any can be.
-    """
-    rows = cover_columns(sample_rows(len(task.X), most_rows, rng), ~np.isnan(task.X))
-    truth = task.X[rows]
-    hidden = hide_cells(~np.isnan(truth), rng, at_least_one=True)
-    return HiddenTrial(
-        holed=np.where(hidden, truth.dtype.type(np.nan), truth),
-        y=_labels_of(task, rows),
-        truth=truth,
-        hidden=hidden,
-        width=task.scaling.width,
-    )
-
-
-def _labels_of(task: SearchTask, rows: IntArray) -> AnyArray | None:
-    """Return the labels of some rows; None if they are all the same, so there is nothing to learn."""
-    if task.y is None or task.labels is None:
-        return None
-    known = task.labels.targets[rows][task.labels.labelled[rows]]
-    return task.y[rows] if len(known) and (known != known[0]).any() else None
 
 
 @dataclass(eq=False)
 class TriedCandidate:
-    """A candidate and its results; ``losses`` (rows,) and the number of hidden cells, by trial."""
+    """A candidate and its results.
+
+    Attributes
+    ----------
+    losses, n_hidden : dict from int to (m,) array, and to int
+        The loss of each row and the number of hidden cells, by trial.
+    fitted : GaussianCompleter or None
+        A Gaussian as it was last fitted to the rows of a trial with nothing hidden.
+    fitted_to_all : bool
+        Whether these were all rows of the table: then that is the fit to keep if it is chosen.
+    fitted_to_labels : bool
+        Whether they had labels to learn from.
+    base : TriedCandidate or None
+        The one that this one grows on.
+    gain : float or None
+        What trees take away of its squared error, measured on all rows of the table.
+    """
 
     name: str
     completer: Any
@@ -130,6 +60,24 @@ class TriedCandidate:
     n_hidden: dict[int, int] = field(default_factory=dict)
     seconds: float = 0.0
     reason: str = ""
+    fitted: Any = None
+    fitted_to_all: bool = False
+    fitted_to_labels: bool = False
+    base: TriedCandidate | None = None
+    gain: float | None = None
+
+    def fit_whole(self, X: FloatArray, y: AnyArray | None, n_jobs: int | None) -> tuple[Any, FloatArray]:
+        """Return the candidate fitted to the whole table, using what is at hand, and the completed table.
+
+        It uses ``n_jobs`` threads if it has no number of its own.
+        """
+        completer = with_jobs(self.fitted if self.fitted_to_all else clone(self.completer), n_jobs)
+        if self.fitted_to_all:
+            completer.warn_unless_converged()  # not told during the search
+            return completer, completer.completed_
+        if self.base is not None and self.base.fitted_to_all and self.base.completer.calibrate:
+            return completer, completer.fit_on(self.base.fitted, X, y).completed_
+        return completer, completer.fit_transform(X, y)
 
     def errors(self, trials: list[int]) -> list[float]:
         """Return the mean squared error of each trial."""
@@ -178,6 +126,8 @@ class CandidateSearch:
         watch: Callable[[int, int, str, float], bool],
     ) -> None:
         self._entries, self._task, self._n_holds = entries, task, n_holds
+        for entry in entries:
+            entry.base = next((e for e in entries if grows_on(entry.completer, e.completer)), None)
         self._seeds = rng.integers(2**63, size=n_holds)
         self._deadline, self._pool, self._watch = deadline, pool, watch
         self._stopped = False
@@ -210,17 +160,12 @@ class CandidateSearch:
 
     def _screen(self) -> None:
         """Try all candidates on a few rows. Of those that grow on another one, only those on the best."""
-        grown = {id(e): base for e in self._entries if (base := self._base_of(e)) is not None}
-        bases = {id(base): base for base in grown.values()}
-        trial = self._try_all([e for e in self._entries if id(e) not in grown], 0, SCREEN_ROWS)
+        trial = self._try_all([e for e in self._entries if e.base is None], 0, SCREEN_ROWS)
+        bases = {id(e.base): e.base for e in self._entries if e.base is not None}
         tried = [base for base in bases.values() if 0 in base.losses]
         if trial is not None and tried:
             best = _ranked(tried, [0])[0]
-            self._try_on([e for e in self._entries if grown.get(id(e)) is best], 0, trial)
-
-    def _base_of(self, entry: TriedCandidate) -> TriedCandidate | None:
-        """Return the entry on which this one grows, if it is among the candidates."""
-        return next((e for e in self._entries if grows_on(entry.completer, e.completer)), None)
+            self._try_on([e for e in self._entries if e.base is best], 0, trial)
 
     def _contenders(self, trials: list[int]) -> list[TriedCandidate]:
         """Return the leader and those, one of each family, that further holds might put before it.
@@ -263,10 +208,10 @@ class CandidateSearch:
         """Try entries on a hold: those that grow on another one after the others, whose fits they share."""
 
         def attempt(entry: TriedCandidate) -> FloatArray | None:
-            return None if self._over() else _attempt(entry, trial, self._base_of(entry))
+            return None if self._over() else _attempt(entry, trial)
 
         run = map if self._pool is None else self._pool.map
-        alone = [e for e in entries if self._base_of(e) is None]
+        alone = [e for e in entries if e.base is None]
         for wave in (alone, [e for e in entries if e not in alone]):
             for entry, losses in zip(wave, run(attempt, wave), strict=True):
                 if losses is not None:
@@ -284,11 +229,11 @@ class CandidateSearch:
         return self._stopped or time.perf_counter() >= self._deadline
 
 
-def _attempt(entry: TriedCandidate, trial: HiddenTrial, base: TriedCandidate | None) -> FloatArray | None:
+def _attempt(entry: TriedCandidate, trial: HiddenTrial) -> FloatArray | None:
     """Return the losses of one fit; None, and the reason in the entry, if it fails."""
     begun = time.perf_counter()
     try:
-        losses = _losses(entry, trial) if base is None else _grown_losses(entry, trial, base)
+        losses = _losses(entry, trial) if entry.base is None else _grown_losses(entry, trial, entry.base)
         if not np.isfinite(losses).all():
             entry.reason = "left holes, or gave values that are not finite"
             return None
@@ -302,13 +247,27 @@ def _attempt(entry: TriedCandidate, trial: HiddenTrial, base: TriedCandidate | N
 
 def _losses(entry: TriedCandidate, trial: HiddenTrial) -> FloatArray:
     """Return the loss of each row, (m,)."""
-    completer = to_try(entry.completer)
+    if isinstance(entry.completer, GaussianCompleter):
+        _fit_nothing_hidden(entry, trial)
+    completer = to_try(entry.completer, entry.fitted)
     completed = np.asarray(completer.fit_transform(trial.holed, trial.y))
     if completed.shape != trial.truth.shape:
         raise DataError(f"gave a table of shape {completed.shape} for one of shape {trial.truth.shape}")
-    losses = trial.losses(completed)
-    trial.fits[entry.name] = completer, losses
+    losses = trial.losses_of[entry.name] = trial.losses(completed)
     return losses
+
+
+def _fit_nothing_hidden(entry: TriedCandidate, trial: HiddenTrial) -> None:
+    """Fit a Gaussian to the rows of a trial, unless it is fitted to all rows of the table already.
+
+    On a part of the rows it keeps what it chose on an earlier part, unless only this one has labels.
+    """
+    if entry.fitted_to_all:
+        return
+    known = entry.fitted if entry.fitted_to_labels or trial.y is None else None
+    completer = clone(entry.completer) if trial.whole else to_try(entry.completer, known)
+    entry.fitted = completer.fit(trial.truth, trial.y)
+    entry.fitted_to_all, entry.fitted_to_labels = trial.whole, trial.y is not None
 
 
 def _grown_losses(entry: TriedCandidate, trial: HiddenTrial, base: TriedCandidate) -> FloatArray:
@@ -317,11 +276,14 @@ def _grown_losses(entry: TriedCandidate, trial: HiddenTrial, base: TriedCandidat
     The gain is measured on all observed cells of some columns, not only on the few that are hidden, by trees
     that did not see them. It counts if it is worth the time and more than its standard error.
     """
-    if base.name not in trial.fits:
-        _losses(base, trial)
-    gaussian, losses = trial.fits[base.name]
-    gain, error = to_try(entry.completer).expected_gain(gaussian, trial.holed, GAIN_COLUMNS)
-    return losses * (1 - gain) if gain > max(error, WORTH) else losses.copy()
+    losses = trial.losses_of.get(base.name)
+    losses = _losses(base, trial) if losses is None else losses
+    gain = entry.gain
+    if gain is None:
+        gain, error = to_try(entry.completer).expected_gain(base.fitted, trial.truth, GAIN_COLUMNS)
+        gain = gain if gain > max(error, WORTH) else 0.0
+        entry.gain = gain if trial.whole else None
+    return losses * (1 - gain)
 
 
 def why(error: Exception) -> str:

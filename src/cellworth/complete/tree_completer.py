@@ -18,7 +18,7 @@ from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.gaussian.posterior_completer import PosteriorCompleter
 from cellworth.complete.gaussian.quick_fit import factor_count
-from cellworth.complete.gaussian.rows_to_fit import ArrayRows, SampleRows
+from cellworth.complete.gaussian.rows_to_fit import ArrayRows, CellForm, SampleRows
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind
 from cellworth.errors import ParameterError
@@ -138,6 +138,35 @@ class TreeCompleter(PosteriorCompleter):
             rows = ArrayRows(X, y, self.target, engine)
             earlier = self._earlier_fit(X.shape[1])
             fitted, _, _ = fit_gaussian(self._settings(X.shape, rng), rows, earlier, engine=engine)
+        return self._grow(X, rows, fitted, rng)
+
+    def fit_on(self, gaussian: GaussianCompleter, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Fit as `fit` does, but on a Gaussian that is fitted already.
+
+        Parameters
+        ----------
+        gaussian : GaussianCompleter
+            Fitted to the same table and labels. The result is that of a cold `fit` if it has this completer's
+            settings, and the defaults of those that this one lacks.
+        X : array-like (n, d)
+            The table, NaN in its holes.
+        y : array-like (n,), optional
+        """
+        self._check_parameters()
+        X = check_table(self, X, dtype=self.dtype, reset=True)
+        fitted = gaussian.fitted_gaussian
+        if fitted.n_columns != X.shape[1]:
+            raise ParameterError(
+                f"the Gaussian must be fitted to the same table, of {X.shape[1]} columns; "
+                f"got one of {fitted.n_columns}"
+            )
+        with ThreadEngine(self.n_jobs) as engine:
+            rows = ArrayRows(X, y, self.target, engine)
+            rows.take(CellForm(rows.scaling, fitted.margins, rows.code, fitted.trust))
+        return self._grow(X, rows, fitted, gaussian.generator_left)
+
+    def _grow(self, X: FloatArray, rows: ArrayRows, fitted: FittedGaussian, rng: np.random.Generator) -> Self:
+        """Grow the forests on a fitted Gaussian, calibrate, and complete the table."""
         self.scaling_, self._gaussian, self.label_trust_ = rows.scaling, fitted, fitted.trust
         some = rows.to_choose_on()
         cells, left_out, guesses = _left_out(fitted, X, some)

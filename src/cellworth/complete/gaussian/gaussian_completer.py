@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import deepcopy
 from os import PathLike
 from typing import Any, ClassVar, Literal, Self
 
@@ -200,10 +201,12 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
         self.n_factors_ = factor_count(self.factors, X.shape)
         with ThreadEngine(self.n_jobs) as engine:
             rows = ArrayRows(X, y, self.target, engine)
-            fitted, _, result = fit_gaussian(FitSettings.of(self, len(X)), rows, earlier, engine=engine)
+            settings = FitSettings.of(self, len(X))
+            fitted, _, result = fit_gaussian(settings, rows, earlier, engine=engine)
             posterior = fitted.posterior(rows.cells, rows.completed(fitted))
         self.scaling_ = rows.scaling
         self._fitted, self._cells, self._posterior = fitted, rows.cells, posterior
+        self._generator = deepcopy(settings.rng)
         self._keep(result, rows.counts)
         self.completed_, self.variance_ = self._in_units(posterior, X)
         return self
@@ -222,7 +225,7 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
             self._fitted, self._form, result = fit_gaussian(settings, rows, earlier, checkpoint=checkpoint)
         self.scaling_ = rows.scaling
         self._keep(result, rows.counts)
-        for name in ("_cells", "_posterior", "variance_"):
+        for name in ("_cells", "_posterior", "_generator", "variance_"):
             self.__dict__.pop(name, None)  # left from an earlier fit in memory
 
     def complete_rows(self, part: Part, state: None = None) -> tuple[FloatArray, FloatArray]:
@@ -283,6 +286,16 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
         return self._fitted
 
     @property
+    def generator_left(self) -> np.random.Generator:
+        """A copy of the random generator as the choices of the last `fit` to an array left it."""
+        check_is_fitted(self)
+        if not hasattr(self, "_generator"):
+            raise ParameterError(
+                "a fit to row blocks, or one that was stored, keeps no generator; fit to an array"
+            )
+        return deepcopy(self._generator)
+
+    @property
     def covariance_(self) -> FloatArray:
         """The covariance of the columns, (d, d)."""
         check_is_fitted(self)
@@ -314,12 +327,16 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
         self.observed_log_likelihood_ = result.plain - unit
         self.n_iter_ = len(result.penalised)
         self.converged_ = result.converged
-        if not result.converged and not result.stopped:
+        self.warn_unless_converged(stacklevel=4)
+
+    def warn_unless_converged(self, stacklevel: int = 2) -> None:
+        """Warn if EM took all its steps and has not converged."""
+        if not self.converged_ and self.n_iter_ >= self.max_iter:
             warnings.warn(
                 f"GaussianCompleter did not converge in {self.max_iter} steps; raise max_iter, raise tol "
                 f"(now {self.tol:g}), or raise shrinkage (now {self.shrinkage_:g}).",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
 
     def _check_parameters(self) -> None:
