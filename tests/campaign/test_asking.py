@@ -15,6 +15,7 @@ from tests.campaign.campaigns import (
     begin,
     cells,
     counted_completions,
+    make_table,
     rounds_of,
     same_state,
 )
@@ -30,6 +31,14 @@ def test_an_ask_needs_a_limit():
         with pytest.raises(ParameterError):
             campaign.ask(**wrong)
     assert campaign.number == 1
+
+
+def test_what_is_left_of_the_budget_may_be_too_little():
+    campaign = begin(make_table(n=8, seed=3), prices=2.0, budget=5.0, strategy="random")
+    assert len(campaign.ask()) == 2
+    said = "No cell that is left costs less than 2.00, and only 1.00 can be spent."
+    assert [campaign.ask().note, campaign.ask(budget=3.0).note, campaign.ask(key="k").note] == [said] * 3
+    assert campaign.ask(count=0, budget=4.0).note == said
 
 
 def test_an_ask_for_which_nothing_can_be_had_runs_and_records_nothing():

@@ -45,6 +45,19 @@ def test_the_same_happens_as_in_memory(tables, which, prices, data):
     assert len({campaign.number for campaign in both}) == 1
 
 
+@pytest.mark.parametrize(
+    ("prices", "budget", "least"), [(1.5, 1.0, "1.50"), (FEES, 2.9, "3.00")], ids=["same", "fees"]
+)
+def test_too_little_money_is_named_with_the_lowest_price(tables, prices, budget, least):
+    """With fees, the money is above each cell's own price, but not above a cell and the visit."""
+    for campaign in begin_both(tables, prices=prices, strategy="random"):
+        said = f"No cell that is left costs less than {least}, and only {budget:.2f} can be spent."
+        for batch in (campaign.ask(budget=budget), campaign.preview(budget=budget)):
+            assert (len(batch), batch.note) == (0, said)
+        assert campaign.number == 0
+        assert campaign.ask(budget=float(least)).note is None
+
+
 def test_a_round_is_taken_up_from_the_store(tables):
     """What the Gaussian has fitted is small, and is kept; then no other process need run the rounds."""
     store = MemoryStore()

@@ -62,7 +62,8 @@ def test_ask_open_lists_what_is_out_and_asks_for_nothing(begun):
 def test_ask_says_when_nothing_can_be_had(begun):
     done = begun("ask", "--budget", "0.01")
     assert (done.code, begun.kinds()) == (0, [])
-    assert "nothing to buy for this money" in done.out
+    assert "nothing to buy for this money. No cell that is left costs less than " in done.out
+    assert "and only 0.01 can be spent." in done.out
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 """The two estimators: scikit-learn's contract, tables, scores against oracles, and errors that help."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_diabetes
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import r2_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
@@ -329,3 +331,40 @@ def test_weights_that_make_no_sense(weights, message):
 def test_the_only_class_is_named_as_the_user_wrote_it():
     with pytest.raises(DataError, match="of one class, 'ill'; expected at least two"):
         CompletingClassifier().fit(np.ones((20, 2)), np.full(20, "ill"))
+
+
+@pytest.mark.parametrize("as_object", [False, True])
+def test_many_measured_numbers_are_no_classes(as_object):
+    """Whole numbers from 25 to 346, as in scikit-learn's diabetes table, where 214 values share 442 rows."""
+    X, y = load_diabetes(return_X_y=True)
+    labels = [None, *y[1:].astype(int).tolist()] if as_object else y
+    message = r"y has 214 different numbers in \d+ rows, \d+ of them in fewer than 5, .*CompletingRegressor"
+    with pytest.raises(DataError, match=message):
+        CompletingClassifier().fit(X, labels)
+
+
+@pytest.mark.parametrize("named", ["few", "many with rows enough", "rare, as text", "by a table"])
+def test_classes_may_be_many_or_rare(named):
+    """Numbers are classes if they are few, or most have rows enough; text always, and what a table says."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 2))
+    classes = {"few": 20, "many with rows enough": 25}.get(named, 70)
+    y = np.sort(np.arange(150) % classes)
+    model = CompletingClassifier(model=LogisticRegression(), completer=LIGHT, folds=2)
+    if named == "by a table":
+        table = Table.from_arrays(X, y, target_kind="several classes")
+        model.fit(table)
+    else:
+        model.fit(X, y.astype(str) if named == "rare, as text" else y)
+    assert len(model.classes_) == classes
+
+
+def test_rare_classes_are_not_reported_for_each_tree():
+    """Two classes with rows enough, and 60 with one row each: more classes than half of the rows."""
+    rng = np.random.default_rng(0)
+    y = np.array([f"c{max(0, k - 40) + k % 2 * (k < 40)}" for k in range(100)])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        CompletingClassifier(model="extra trees", completer=LIGHT, folds=2).fit(rng.normal(size=(100, 2)), y)
+    assert len(caught) == 1  # by `fit` itself, of all rows
+    assert "The number of unique classes" in str(caught[0].message)

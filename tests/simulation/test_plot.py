@@ -61,3 +61,29 @@ def test_the_metric_suits_the_target():
     assert plot_curves(numbers).axes[0].get_ylabel() == "R² on test rows"
     classes = pd.DataFrame({**runs, "auc": [0.6, 0.7], "accuracy": [0.5, 0.6]})
     assert mean_curves(classes)[0].mean[-1] == 0.7
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "least", "most"),
+    [("auc", 1.0, 0, 1), ("accuracy", 0.0, 0, 1), ("r2", 1.0, -np.inf, 1), ("rmse", 0.0, 0, np.inf)],
+)
+def test_no_axis_goes_to_values_that_a_metric_cannot_take(metric, value, least, most):
+    """Nor do its marks; and a line at the end stays visible, above or below the frame."""
+    runs = {"strategy": "a", "seed": 0, "cells": [0, 5], "money": [0.0, 5.0], metric: value}
+    figure = plot_curves(pd.DataFrame(runs), metric)
+    figure.canvas.draw()
+    for axis in figure.axes:
+        low, high = axis.get_ylim()
+        marks = [mark for mark in axis.get_yticks() if low <= mark <= high]
+        assert least <= min(marks)
+        assert max(marks) <= most
+        assert low < value < high
+        assert low >= least - 0.02 * (high - low)
+        assert high <= most + 0.02 * (high - low)
+
+
+def test_an_axis_within_the_range_is_left_alone():
+    runs = {"strategy": "a", "seed": 0, "cells": [0, 5], "money": [0.0, 5.0], "auc": [0.6, 0.7]}
+    axis = plot_curves(pd.DataFrame(runs), "auc").axes[0]
+    margin = 0.05 * 0.1  # matplotlib's own
+    assert axis.get_ylim() == pytest.approx((0.6 - margin, 0.7 + margin))

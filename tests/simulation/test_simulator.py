@@ -24,6 +24,16 @@ def test_the_frame_is_tidy(curves):
     assert (curves["model"] == "LinearSVC").all()
 
 
+def test_by_default_choosing_is_compared_with_random_cells(tumours):
+    """Both complete alike, so they differ in nothing before the first purchase."""
+    bought = simulate(tumours, budget_per_round=60, rounds=1, observed=0.3, classifier=SVM)
+    ours, at_random = (bought[bought["strategy"] == name] for name in ("recommended", "random-gaussian"))
+    assert len(ours) == len(at_random) == 2
+    assert len(bought) == 4
+    assert ours.iloc[0][METRICS].tolist() == at_random.iloc[0][METRICS].tolist()
+    assert ours.iloc[1][METRICS].tolist() != at_random.iloc[1][METRICS].tolist()
+
+
 def test_strategies_of_a_seed_start_from_the_same_holes(tumours):
     """The two complete alike, so before the first purchase all is equal; afterwards it is not."""
     names = ["posterior", "recommended"]

@@ -51,6 +51,30 @@ def test_a_full_table_and_no_limit_are_refused():
         advise(small_table())
 
 
+@pytest.mark.parametrize(
+    ("prices", "least"),
+    [(2.0, "2.00"), (Prices.same(2.0, visit=0.5), "2.50"), (Prices.same(2.0, currency="EUR"), "2.00 EUR")],
+)
+def test_too_little_money_is_named_with_the_lowest_price(prices, least):
+    table = small_table()
+    big = Table.open(table.values, columns=table.column_names)
+    for each in (table, big):
+        batch = advise(each, prices=prices, budget=1, strategy="random")
+        assert not batch
+        assert batch.note.startswith(f"No cell that is left costs less than {least}, and only 1.00")
+        assert repr(batch[:6]).splitlines() == ["Batch of 0 cells in 0 rows for 0.00", batch.note]
+        assert batch.note in batch._repr_html_()
+        enough = advise(each, prices=prices, budget=2.5, strategy="random")
+        assert (len(enough), enough.note) == (1, None)
+
+
+def test_money_is_not_blamed_where_all_cells_are_refused():
+    table = small_table()
+    refused = [(table.row_ids[i], table.column_names[j]) for i, j in np.argwhere(table.holes)]
+    batch = advise(table, budget=0.5, strategy="random", refused=refused)
+    assert (len(batch), batch.note) == (0, None)
+
+
 @pytest.fixture(scope="module")
 def ratings():
     return rank_five(n=60, d=20, share=0.3)[0]

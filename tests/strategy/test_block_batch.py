@@ -158,6 +158,16 @@ def test_blocks_of_any_size(tmp_path, block_rows):
     same(*(advise(table, budget=9, strategy=mine, prices=Prices.same(1, visit=2)) for table in (big, whole)))
 
 
+def test_rows_that_are_finished_are_named_though_few_are_shortlisted(tmp_path):
+    """The whole table decides whether rows are finished: 400 rows are enough, those of the shortlist not."""
+    big, whole = both_of(tmp_path, make_frame(np.random.default_rng(1), 400), 100)
+    mine = Strategy("mine", NORMAL, PosteriorVariance(), Draw("price", by="auto"))
+    found, expected = (advise(table, count=6, strategy=mine) for table in (big, whole))
+    same(found, expected)
+    assert [each.why for each in found] == [each.why for each in expected]
+    assert all("; drawn with its row, worth " in each.why for each in found)
+
+
 def test_columns_that_nobody_has_measured_come_first(tmp_path):
     frame = make_frame(np.random.default_rng(2)).append_column("dose", pa.nulls(N, pa.float64()))
     said = {"kinds": {"dose": "number"}, "bounds": {"dose": (0, 12)}}

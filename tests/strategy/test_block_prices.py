@@ -36,6 +36,10 @@ def test_parts_are_rows_of_the_whole(prices):
         assert np.array_equal(here.own[holes[rows]], listed.own[rows][holes[rows]])
         assert (here.visit, here.fee.tolist()) == (listed.visit, listed.fee.tolist())
         assert np.allclose(found.alone(part)[holes[rows]], listed.alone[rows][holes[rows]])
+    cheapest = listed.marginal(~holes)[holes].min()
+    assert found.least <= found.least_alone <= cheapest
+    if found.function is None:  # the cheapest cell if all that can be open is open
+        assert found.least_alone == listed.marginal(np.ones_like(holes)).min()
 
 
 LABELS = np.where(np.arange(20) % 3 == 0, np.nan, np.arange(20) % 2)

@@ -56,6 +56,27 @@ def test_chance_is_named(table, completer):
     assert all(text.startswith("known only to ±") for text in why)
 
 
+@pytest.mark.parametrize("by", ["cell", "row"])
+def test_what_auto_turns_out_to_be_is_named(by):
+    """The oracle: the same draw, told which of the two to be. 40 rows are too few to finish, 400 enough."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=({"cell": 40, "row": 400}[by], 2))
+    X[rng.random(X.shape) < 0.4] = np.nan
+    table = Table.from_arrays(X)
+    completer = GaussianCompleter(label_trust=0.0).fit(X)
+    prices, scores = Prices.same(1.0).on(table), np.where(table.holes, 1.0 + rng.random(X.shape), 0.0)
+    given = {"available": table.holes, "before": ~table.holes}
+    told = []
+    for selector in (Draw(by="auto"), Draw(by=by)):
+        offer = Offer(scores, prices=prices, **given)
+        selection = selector.select(offer, count=8, rng=np.random.default_rng(1))
+        assert selection.drawn == by
+        told.append(Reasons(table.columns, completer, scores, selector, prices=prices, **given).of(selection))
+    assert told[0] == told[1]
+    luck = {"cell": "; drawn by chance, worth ", "row": "; drawn with its row, worth "}[by]
+    assert all(luck in text for text in told[0])
+
+
 def test_where_cells_share_a_fee_the_row_is_compared(table, completer):
     prices = Prices.per_column({"a": 1.0}, groups=[Group("g", ["b", "c"], first=9.0, then=1.0)], visit=5.0)
     selection, why, _ = reasons(table, completer, Draw(per="price", by="row"), prices)

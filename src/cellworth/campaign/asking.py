@@ -18,6 +18,7 @@ from cellworth.campaign.state import State
 from cellworth.errors import ParameterError
 from cellworth.setting_names import setting
 from cellworth.strategy import Batch, Purchase, Strategy
+from cellworth.strategy.batch import too_little_money
 
 if TYPE_CHECKING:
     from cellworth.campaign.choosing import Chooser, Limits
@@ -66,7 +67,15 @@ class Asker:
             event = self._log.write(Asked, make, who=who, key=key, request=lambda _: wish.to_json())
             if event is not None and self._rounds is not None:
                 self._rounds.save(event.number)
-        return self._batch(event)
+        return self._batch(event) if known or stopped else self._explained(self._batch(event), wish)
+
+    def _explained(self, batch: Batch, wish: Wish) -> Batch:
+        """Return a batch, with a note if it is empty for want of money."""
+        if batch:
+            return batch
+        now = self._log.now()
+        budget, currency = self._limits(wish, now).budget, self._in_force.prices.currency
+        return Batch(note=too_little_money(self._chooser.cheapest(now), budget, currency))
 
     def _recorded(self, wish: Wish) -> Event | None:
         """Return what was asked for next, after the end of a replay, if it was asked for with this wish."""
@@ -79,7 +88,7 @@ class Asker:
         self._log.refresh()
         since = self._log.state.table_number
         make = partial(self.asked, wish, since=since, tentative=True)
-        return self._batch(self._log.sketch(lambda _, time: make(time), who=None))
+        return self._explained(self._batch(self._log.sketch(lambda _, time: make(time), who=None)), wish)
 
     def leave(self) -> None:
         """Save the newest round for whoever opens the campaign next."""

@@ -120,8 +120,9 @@ class Campaign(CampaignQueries):
         ``budget`` and ``count`` limit the money and the cells; with neither, the ask uses all that is left of
         the campaign's budget. ``who`` is the person asking. The cells are reserved for ``lease``, such as
         "7d", "12h" or "30m"; None never expires. Requests with the same ``key`` are recorded once and all get
-        the same batch. It is empty if the money buys nothing. Costs a selection and, if the table has changed
-        since the last ask, one warm completion and scoring. A replay returns what was asked for next, if so.
+        the same batch. It is empty if the money buys nothing; its ``note`` then names the lowest price. Costs
+        a selection and, if the table has changed since the last ask, one warm completion and scoring. A
+        replay returns what was asked for next, if so.
 
         If ``until``, a rule to stop, says that it is not worth spending more, the batch is empty and a
         `StopWarning` gives the reason; see `advice` for its cost. Without it, cells are asked for in any

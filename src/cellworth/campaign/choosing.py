@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -54,6 +55,9 @@ class Chooser(Protocol):
     def can_buy(self, limits: Limits, time: datetime) -> bool:
         """Return False if it is plain, without a round, that nothing can be bought."""
 
+    def cheapest(self, time: datetime) -> float:
+        """Return a price that no cell left is below as the only one of a batch; infinite if none is left."""
+
     def choose(
         self, newest: NewestRound, strategy: Strategy, limits: Limits, time: datetime
     ) -> ChosenCells | None:
@@ -70,11 +74,17 @@ class ChooserInMemory:
 
     def can_buy(self, limits: Limits, time: datetime) -> bool:
         """Return whether a cell is left that the money can buy."""
-        available, before = self._offered(time)
-        if limits.count == 0 or not available.any():
+        cheapest = self.cheapest(time)
+        if limits.count == 0 or cheapest == math.inf:
             return False
-        money = limits.budget
-        return money is None or bool(self._price_list().marginal(before)[available].min() <= money)
+        return limits.budget is None or cheapest <= limits.budget
+
+    def cheapest(self, time: datetime) -> float:
+        """Return what the cheapest cell left costs as the only one of a batch; infinite if none is left."""
+        available, before = self._offered(time)
+        if not available.any():
+            return math.inf
+        return float(self._price_list().marginal(before)[available].min())
 
     def choose(
         self, newest: NewestRound, strategy: Strategy, limits: Limits, time: datetime

@@ -28,13 +28,13 @@ class ChooserOnBlocks:
 
     def can_buy(self, limits: Limits, time: datetime) -> bool:
         """Return whether a cell or label is left, and the money buys the cheapest there could be."""
-        state, labels = self._log.state, self._prices().base.labels
-        left = state.count(CellStatus.HOLE) + (state.count(CellStatus.HOLE, labels=True) if labels else 0)
-        p = state.index.features
-        left += sum(1 for _, column in state.open.expired(time) if column < p or labels)
-        if limits.count == 0 or not left:
+        if limits.count == 0 or not self._left(time):
             return False
         return limits.budget is None or self._prices().least <= limits.budget
+
+    def cheapest(self, time: datetime) -> float:
+        """Return a price that no cell is below as the only one of a batch; infinite if none is left."""
+        return self._prices().least_alone if self._left(time) else np.inf
 
     def choose(
         self, newest: NewestRound, strategy: Strategy, limits: Limits, time: datetime
@@ -63,6 +63,13 @@ class ChooserOnBlocks:
             newest.adviser.reasons(choice),
             terms_of(self._in_force.prices, choice.offer.prices, selection, choice.offer.before),
         )
+
+    def _left(self, time: datetime) -> int:
+        """Return how many cells and labels can be bought."""
+        state, labels = self._log.state, self._prices().base.labels
+        left = state.count(CellStatus.HOLE) + (state.count(CellStatus.HOLE, labels=True) if labels else 0)
+        p = state.index.features
+        return left + sum(1 for _, column in state.open.expired(time) if column < p or labels)
 
     def _gone(self, time: datetime) -> tuple[IntArray, IntArray, IntArray]:
         """Return the holes that cannot be bought, and the cells that were told, (k, 2) each.

@@ -9,7 +9,16 @@ from cellworth.cli import options
 from cellworth.cli.build_command import Argument, Option, WrongUsage
 from cellworth.cli.file_options import LearningOptions, TableOptions, warnings_shown
 from cellworth.cli.options import usage
-from cellworth.cli.output import Force, count, make_way, print_batch, print_json, print_table, working
+from cellworth.cli.output import (
+    Force,
+    count,
+    make_way,
+    nothing_to_buy,
+    print_batch,
+    print_json,
+    print_table,
+    working,
+)
 
 if TYPE_CHECKING:
     from cellworth.policy import NextStep, Policy
@@ -61,7 +70,7 @@ def advise(
         print_json({"cells": list(batch), "cost": batch.cost, "choice": why})
         return
     if not batch:
-        print("There is nothing to buy for this money.")
+        print(nothing_to_buy(batch))
     elif out is None:
         print_batch(batch)
     if batch.choice is not None:

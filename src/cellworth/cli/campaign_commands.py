@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +19,7 @@ from cellworth.cli.output import (
     make_way,
     money,
     money_json,
+    nothing_to_buy,
     print_batch,
     print_json,
     told_warnings,
@@ -27,7 +27,7 @@ from cellworth.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from cellworth.strategy import Purchase
+    from cellworth.strategy import Batch
 
 
 NO_FORECAST = "No forecast yet: run cellworth status to see whether it is worth spending more."
@@ -97,9 +97,9 @@ def ask(
             print(f"{count(len(batch), 'cell')}; {money(campaign)}")
 
 
-def _describe_batch(batch: Sequence[Purchase], out: Path | None, same: str) -> None:
+def _describe_batch(batch: Batch, out: Path | None, same: str) -> None:
     if not batch:
-        print("There is nothing to buy for this money.")
+        print(nothing_to_buy(batch))
     elif out is not None:
         where = shlex.quote(str(out))
         print(f'The list is in {out}. Fill in its "value" column, then run: cellworth tell {where}{same}')

@@ -20,7 +20,7 @@ from cellworth.messages import count as count
 from cellworth.messages import short_number
 
 if TYPE_CHECKING:
-    from cellworth.strategy import Purchase
+    from cellworth.strategy import Batch, Purchase
 
 WIDE = 200  # characters; a table written to a file or a program is not wrapped to the screen
 
@@ -72,6 +72,12 @@ def plain_lines(rows: Sequence[Sequence[str]], right: Set[int] = frozenset()) ->
         ).rstrip()
         for row in rows
     ]
+
+
+def nothing_to_buy(batch: Batch) -> str:
+    """Say that a batch is empty, and why, if that is known."""
+    said = "There is nothing to buy for this money."
+    return said if batch.note is None else f"{said} {batch.note}"
 
 
 def print_batch(batch: Sequence[Purchase]) -> None:

@@ -140,7 +140,10 @@ def simulate(
     target: options.Target,
     strategy: Annotated[
         list[str] | None,
-        Option(metavar="NAME", help="A strategy to try. May be repeated. By default, recommended."),
+        Option(
+            metavar="NAME",
+            help="A strategy to try. May be repeated. By default, recommended and random-gaussian.",
+        ),
     ] = None,
     rounds: Annotated[int, Option(min=1, help="The most batches to buy.")] = 20,
     budget_per_round: Annotated[float | None, Option(min=0, help="The money for each batch.")] = None,
@@ -168,6 +171,7 @@ def simulate(
     from cellworth.optional_packages import require
     from cellworth.simulation import plot_curves
     from cellworth.simulation import simulate as run
+    from cellworth.simulation.simulator import COMPARED
 
     make_way(out, force=force)
     make_way(plot, force=force, option="--plot")
@@ -177,7 +181,7 @@ def simulate(
         read = reading.rows(table, target, "the simulation")
         curves = run(
             read,
-            strategy or ["recommended"],
+            strategy or COMPARED,
             prices=reading.prices(prices),
             budget_per_round=budget_per_round,
             count_per_round=count_per_round,

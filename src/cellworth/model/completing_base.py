@@ -22,6 +22,7 @@ from cellworth.model.cross_validation import Estimate, scorable
 from cellworth.model.feature_views import can_draw
 from cellworth.model.fitted_model import FittedModel, fit_candidate, one_core
 from cellworth.model.held_out_folds import fit_completer
+from cellworth.model.learners import quiet_about_rare_classes
 from cellworth.model.mixed_frames import encoded_like, is_mixed, table_of
 from cellworth.model.model_results import FrameLibrary, plot_results, results_arrays, to_results_frame
 from cellworth.model.model_search import ChosenModel, DecidingRows, ModelProgress, choose_model
@@ -87,6 +88,7 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
             texts that are new, which count as holes.
         y : array-like (n,), optional
             Labels, NaN or None where missing: these rows only help to fill holes. Left out with a `Table`.
+            A classifier refuses numbers that look measured; classes named by many numbers are given as text.
         sample_weight : array-like (n,), optional
             How much each row counts when a learner is trained, 0 or more. Rows of weight 0 are left out. In
             a table without holes, a row of weight 2 counts as two rows, if the learner says so. Holes are
@@ -103,17 +105,18 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
         chosen = self._choose(X, targets, self._planned(), seed, weights)
         with one_core():
             self.completer_ = fit_completer(self.completer, X, targets, self._is_number)
-        self._fitted = fit_candidate(
-            chosen.candidate,
-            self.completer_,
-            X,
-            targets,
-            is_number=self._is_number,
-            n_classes=self._n_classes(),
-            seed=seed,
-            n_jobs=self.n_jobs,
-            weights=weights,
-        )
+        with quiet_about_rare_classes():
+            self._fitted = fit_candidate(
+                chosen.candidate,
+                self.completer_,
+                X,
+                targets,
+                is_number=self._is_number,
+                n_classes=self._n_classes(),
+                seed=seed,
+                n_jobs=self.n_jobs,
+                weights=weights,
+            )
         self.best_candidate_, self.left_out_ = chosen.name, tuple(chosen.left_out)
         self.cv_results_ = results_arrays(chosen, self.rows)
         best = chosen.best

@@ -14,7 +14,9 @@ from cellworth.complete.labels import as_floats, is_missing
 from cellworth.errors import DataError
 from cellworth.messages import shorten
 from cellworth.model.completing_base import CompletingModel, plain_labels
+from cellworth.model.cross_validation import LEAST_OF_CLASS
 from cellworth.table import Table
+from cellworth.table.target import MOST_CLASSES
 
 if TYPE_CHECKING:
     from cellworth.blocks.block_table import BlockTable
@@ -120,6 +122,12 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):  # type: ignore[mi
         X, y, sample_weight = self._to_score(X, y, sample_weight)
         return float(super().score(X, y, sample_weight))
 
+    def _taken_apart(self, X: Any, y: Any) -> tuple[Float64Array, AnyArray]:
+        rows, labels = super()._taken_apart(X, y)
+        if not isinstance(X, Table):  # a table says itself what its target is
+            _refuse_measurements(plain_labels(labels[~is_missing(labels)]))
+        return rows, labels
+
     def _targets(self, labels: AnyArray) -> Float64Array:
         known = ~is_missing(labels)
         if not known.any():
@@ -137,6 +145,24 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):  # type: ignore[mi
 
     def _n_classes(self) -> int:
         return len(self.classes_)
+
+
+def _refuse_measurements(labels: AnyArray) -> None:
+    """Raise DataError if labels (n,) are many whole numbers of which most are too rare to be classes.
+
+    As in a `Table`, few different numbers are classes. So are many, if most of them have enough rows to be
+    scored. Numbers with fractions are refused by scikit-learn's own check.
+    """
+    if labels.dtype.kind not in "iuf" or (labels != np.rint(labels)).any():
+        return
+    values, counts = np.unique(labels, return_counts=True)
+    rare = int((counts < LEAST_OF_CLASS).sum())
+    if len(values) > MOST_CLASSES and 2 * rare > len(values):
+        raise DataError(
+            f"y has {len(values)} different numbers in {len(labels)} rows, {rare} of them in fewer than "
+            f"{LEAST_OF_CLASS}, so it looks like a number and not like classes; use CompletingRegressor. If "
+            "they are classes, pass them as text, as in y.astype(str)."
+        )
 
 
 class CompletingRegressor(RegressorMixin, CompletingModel):  # type: ignore[misc]

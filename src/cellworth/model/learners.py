@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -120,6 +122,14 @@ def _fit_path(
         # With separable classes convergence is slow, but the direction is known long before.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return [deepcopy(model.set_params(C=C).fit(X, y, weights)) for C in inverse_penalties]
+
+
+@contextmanager
+def quiet_about_rare_classes() -> Iterator[None]:
+    """Keep scikit-learn from saying in each fold, and of each tree, that many classes have few rows."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%", UserWarning)
+        yield
 
 
 def linear(*, is_number: bool) -> Any:

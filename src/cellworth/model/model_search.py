@@ -27,6 +27,7 @@ from cellworth.model.cross_validation import (
     widened,
 )
 from cellworth.model.held_out_folds import HeldOutFold, HeldOutPredictions, make_folds
+from cellworth.model.learners import quiet_about_rare_classes
 from cellworth.progress import portion, report
 
 MOST_ROWS = 4_000
@@ -141,6 +142,7 @@ class ChosenModel:
         return cls(first.candidate, first, [first], left_out, "R2" if is_number else "AUC")
 
 
+@quiet_about_rare_classes()
 def choose_model(
     X: FloatArray,
     y: FloatArray,

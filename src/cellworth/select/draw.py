@@ -137,7 +137,12 @@ class Draw:
         self, offer: Offer, *, budget: float | None = None, count: int | None = None, rng: np.random.Generator
     ) -> Selection:
         """Draw at most ``count`` cells that cost at most ``budget``."""
-        greedy, key, worthless = self._keys(self._drawn(offer, rng), budget, count)
+        selection = self._select(self._drawn(offer, rng), budget, count)
+        return replace(selection, drawn="row" if self._by_row(offer) else "cell")
+
+    def _select(self, offer: Offer, budget: float | None, count: int | None) -> Selection:
+        """Choose cells by what has been drawn for them."""
+        greedy, key, worthless = self._keys(offer, budget, count)
         if offer.prices.labels and (offer.available[:, -1] & (offer.scores[:, -1] > 0)).any():
             return self._with_labels(LabelsAndCells(greedy, key, worthless, per_price=self.per == "price"))
         if self._shares_fees(offer):

@@ -7,7 +7,7 @@ import operator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Real
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -200,12 +200,15 @@ class Selection:
         Their scores as offered.
     front : Front or None
         The trade-off between score and cost, if the selector computes it.
+    drawn : {"cell", "row"} or None
+        What chance struck: each cell on its own, or rows; None if there was no chance.
     """
 
     cells: IntArray
     prices: Float64Array
     scores: Float64Array
     front: Front | None = None
+    drawn: Literal["cell", "row"] | None = None
 
     @property
     def cost(self) -> float:

@@ -26,6 +26,8 @@ LABELS = {
 }
 RANGES = {"accuracy": (0.0, 1.0), "auc": (0.0, 1.0), "r2": (-np.inf, 1.0)}
 """Values that a metric can take; those of the others are 0 or more."""
+MARGIN = 0.01
+"""How far an axis goes beyond these, as a share of its length: enough to show a line at the end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +93,7 @@ def mean_curves(
         at = np.linspace(max(x[0] for x, _ in runs), min(x[-1] for x, _ in runs), points)
         values = np.array([np.interp(at, x, v) for x, v in runs])
         mean, half = values.mean(axis=0), half_width(values, level)
-        low, high = (np.clip(end, *RANGES.get(metric, (0.0, np.inf))) for end in (mean - half, mean + half))
+        low, high = (np.clip(end, *_range_of(metric)) for end in (mean - half, mean + half))
         curves.append(Curve(name, at, mean, half, low, high, len(runs)))
     return curves
 
@@ -159,9 +161,23 @@ def plot_curves(
             axis.axhline(full, color="0.4", linestyle="--", linewidth=1, label="every cell known")
         axis.set_xlabel(LABELS.get(unit, unit))
         axis.grid(alpha=0.25)
+    for axis in axes:  # once all is drawn: they may share their limits
+        _keep_within(axis, *_range_of(metric))
     axes[0].set_ylabel(LABELS.get(metric, metric))
     axes[-1].legend(fontsize="small", frameon=False)
     return axes[0].figure
+
+
+def _range_of(metric: str) -> tuple[float, float]:
+    """Return the lowest and the highest value that a metric can take."""
+    return RANGES.get(metric, (0.0, np.inf))
+
+
+def _keep_within(axis: Any, least: float, most: float) -> None:
+    """Cut off what an axis shows beyond the values that there can be."""
+    ends = axis.get_ylim()
+    margin = MARGIN * abs(ends[1] - ends[0])
+    axis.set_ylim(np.clip(ends, least - margin, most + margin), auto=None)
 
 
 def _columns_of(frame: Any, names: Sequence[str]) -> dict[str, Any]:

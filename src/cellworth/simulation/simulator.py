@@ -39,6 +39,8 @@ from cellworth.table.frames import library_of
 from cellworth.table.write_table import LIBRARIES, Library
 
 Record = dict[str, Any]
+COMPARED = ("recommended", "random-gaussian")
+"""What is played by default. Both complete alike, so that they differ in what they buy alone."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +197,7 @@ def _words(thing: object) -> str:
 
 def simulate(
     table: AnyTable,
-    strategy: str | Strategy | Sequence[str | Strategy],
+    strategy: str | Strategy | Sequence[str | Strategy] = COMPARED,
     *,
     target: str | None = None,
     prices: AnyPrices | None = None,
@@ -224,12 +226,13 @@ def simulate(
         With a target. Cells missing from the table itself are never bought, and no error includes them.
     target : str, optional
         The column of a frame or file to predict. A `Table` has its own.
-    strategy : str, Strategy, or several
-        See `cellworth.strategy.names`.
+    strategy : str, Strategy, or several, default=("recommended", "random-gaussian")
+        See `cellworth.strategy.names`. By default, is choosing better than random cells here?
     prices : Prices, float, mapping or path, optional
         See `Prices.of`. By default every cell costs 1. If they name the target, hidden labels can be bought.
     budget_per_round : float, optional
-        Money for one batch. Give this, `count_per_round` or both; with both, both limits apply.
+        Money for one batch: the ``budget`` of `advise`, spent anew in each round. Give this,
+        `count_per_round` or both; with both, both limits apply.
     count_per_round : int, optional
         The most cells in one batch.
     rounds : int, default=20
@@ -277,9 +280,10 @@ def simulate(
     >>> from sklearn.datasets import load_breast_cancer
     >>> from cellworth import Table, simulate
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> curves = simulate(Table.from_arrays(X[:, :5], y), "random", budget_per_round=100, rounds=3)
-    >>> curves[["round", "cells", "money"]].values.tolist()
-    [[0.0, 0.0, 0.0], [1.0, 100.0, 100.0], [2.0, 200.0, 200.0], [3.0, 300.0, 300.0]]
+    >>> table = Table.from_arrays(X[:150, :4], y[:150])
+    >>> curves = simulate(table, budget_per_round=50, rounds=2, observed=0.3)  # 2 x 50, for 100 in all
+    >>> curves.groupby("strategy", sort=False)["money"].max().to_dict()
+    {'recommended': 100.0, 'random-gaussian': 100.0}
     """
     frame = frame or library_of(table) or "pandas"
     if frame not in LIBRARIES:
@@ -289,18 +293,8 @@ def simulate(
     check_model(table, classifier)
     strategies = [get(s) for s in ([strategy] if isinstance(strategy, str | Strategy) else strategy)]
     seeds = [seed] if isinstance(seed, int) else [int(s) for s in seed]
-    settings = _settings(
-        table,
-        prices,
-        budget_per_round,
-        count_per_round,
-        rounds,
-        observed,
-        classifier,
-        train,
-        strategies,
-        labelled,
-    )
+    limits = budget_per_round, count_per_round
+    settings = _settings(table, prices, *limits, rounds, observed, classifier, train, strategies, labelled)
     finished = FinishedRuns(resume, table, settings)
     runs: dict[tuple[int, int], list[Record]] = {}
     todo = []

@@ -18,7 +18,7 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import not_there, shorten
 from cellworth.prices import AnyPrices, Prices
 from cellworth.select.selector import check_limits
-from cellworth.strategy.batch import Batch, Purchase
+from cellworth.strategy.batch import Batch, Purchase, too_little_money
 from cellworth.strategy.block_adviser import BlockAdviser
 from cellworth.strategy.block_prices import BlockPrices
 from cellworth.strategy.buying_task import BuyingTask
@@ -76,7 +76,8 @@ def advise(
     -------
     Batch
         What a new campaign with these settings would ask for first, with the reason for each cell. With the
-        strategy "auto", ``choice`` says what was chosen on the table, and why.
+        strategy "auto", ``choice`` says what was chosen on the table, and why. If the budget is below the
+        price of every cell, the batch is empty, and ``note`` names the lowest price.
 
     Examples
     --------
@@ -131,6 +132,9 @@ def advise(
         settled.choice,
         row_labels=None if given is None else given.row_labels(table),
         library=None if given is None else given.library,
+        note=too_little_money(
+            float(listed.marginal(~on_sale.holes)[available].min(initial=np.inf)), budget, stated.currency
+        ),
     )
 
 
@@ -181,6 +185,7 @@ def _advise_on_blocks(
             )
         ),
         strategy.choice,
+        note=too_little_money(choice.totals.worth.cheapest, budget, stated.currency),
     )
 
 

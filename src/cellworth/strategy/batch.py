@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from cellworth.messages import short_number
+from cellworth.prices.currency import money_text
 from cellworth.prices.money import add_up
 from cellworth.table.frames import frame_of_columns
 from cellworth.table.write_csv import check_place, guard, write_lines
@@ -81,6 +83,8 @@ class Batch(Sequence[Purchase]):
         What `to_frame` shows for a row id, such as 7 for "7"; by default the id itself.
     library : {"pandas", "polars", "pyarrow"}, optional
         The library that `to_frame` uses by default; if None, the first that is installed.
+    note : str, optional
+        Why there is nothing to buy, shown in place of purchases.
 
     Examples
     --------
@@ -103,9 +107,11 @@ class Batch(Sequence[Purchase]):
         *,
         row_labels: Mapping[str, Any] | None = None,
         library: Library | None = None,
+        note: str | None = None,
     ) -> None:
         self.purchases = tuple(purchases)
         self.choice = choice
+        self.note = note
         self._row_labels = row_labels or {}
         self._library = library
 
@@ -217,7 +223,8 @@ class Batch(Sequence[Purchase]):
         return html_table(self._summary(), header, rows, "".join(self._rest()))
 
     def _like(self, purchases: Iterable[Purchase]) -> Batch:
-        return Batch(purchases, self.choice, row_labels=self._row_labels, library=self._library)
+        kept: Any = {"row_labels": self._row_labels, "library": self._library, "note": self.note}
+        return Batch(purchases, self.choice, **kept)
 
     def _summary(self) -> str:
         n, rows = len(self), len({purchase.row for purchase in self.purchases})
@@ -238,7 +245,21 @@ class Batch(Sequence[Purchase]):
         return lines[: MOST_SHOWN + 1]
 
     def _rest(self) -> list[str]:
+        if not self.purchases and self.note is not None:
+            return [self.note]
         return [f"... and {len(self) - MOST_SHOWN} more"] if len(self) > MOST_SHOWN else []
+
+
+def too_little_money(cheapest: float, budget: float | None, currency: str | None) -> str | None:
+    """Say that a budget does not buy the cheapest cell; None if it does, or if no cell is left.
+
+    >>> too_little_money(2.0, 1.0, "EUR")
+    'No cell that is left costs less than 2.00 EUR, and only 1.00 EUR can be spent.'
+    """
+    if budget is None or not budget < cheapest < math.inf:
+        return None
+    price, money = (money_text(amount, currency) for amount in (cheapest, budget))
+    return f"No cell that is left costs less than {price}, and only {money} can be spent."
 
 
 def _record(purchase: Purchase) -> list[str]:

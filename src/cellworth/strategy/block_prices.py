@@ -91,6 +91,21 @@ class BlockPrices:
         own = self.base.own if self.matrix is None else self.matrix
         return float(min(own.min(), self.own.min(initial=np.inf)))
 
+    @property
+    def least_alone(self) -> float:
+        """What no cell is below as the only one of a batch, with its visit and a fee that is always due.
+
+        0 if a function says the prices. O(n p) for a matrix of prices, otherwise O(p + k).
+        """
+        if self.function is not None:
+            return 0.0
+        own, free = self.base.own[0].copy(), self.base.group_of < 0
+        if self.matrix is not None:
+            own[free] = self.matrix.min(axis=0)[free]
+        np.minimum.at(own, self.columns, self.own)
+        opened = np.ones((1, len(own)), dtype=bool)  # all groups that stay open
+        return float(replace(self.base, own=own[np.newaxis]).marginal(opened).min())
+
     def on(self, part: Part) -> PriceList:
         """Return the prices of the cells of some rows."""
         m, p = len(part.X), self.base.own.shape[1]

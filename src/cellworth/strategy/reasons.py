@@ -89,13 +89,12 @@ class Reasons:
         self._before = before
         self._layout = ColumnLayout(tuple(columns))
         self._completer = completer
-        self._draw = selector if isinstance(selector, Draw) else None
         if on_offer is None:  # labels may have a price but no score, or no price now
             width = min(scores.shape[1], available.shape[1])
             offered = available[: len(scores), :width]
             alone = prices.marginal(before)[: len(scores), :width]
             on_offer = WorthOnOffer.of(scores[:, :width][offered], alone[offered])
-        by_worth = isinstance(selector, Top) or (self._draw is not None and self._draw.per == "score")
+        by_worth = isinstance(selector, Top) or (isinstance(selector, Draw) and selector.per == "score")
         self._per_money = not by_worth and on_offer.cheapest < on_offer.dearest
         self._by_row = self._per_money and not prices.additive
         money = on_offer.money if self._per_money else on_offer.cells
@@ -109,26 +108,30 @@ class Reasons:
             rows, row = np.unique(cells[:, 0], return_inverse=True)
             sums = (np.bincount(row, weights=each, minlength=len(rows)) for each in (worths, prices))
             compared = np.divide(*sums)[row]
+        luck = self._luck(selection)
         return [
-            self._what(int(i), int(j), float(ratio))
+            self._what(int(i), int(j), float(ratio), luck)
             for (i, j), ratio in zip(cells.tolist(), compared.tolist(), strict=True)
         ]
 
-    def _what(self, row: int, place: int, compared: float) -> str:
+    def _luck(self, selection: Selection) -> str:
+        """Say what chance struck; cells that share fees are drawn with their row in any case."""
+        if selection.drawn is None:
+            return ""
+        return "drawn with its row, " if selection.drawn == "row" or self._by_row else "drawn by chance, "
+
+    def _what(self, row: int, place: int, compared: float, luck: str) -> str:
         if place == len(self._layout.columns):
-            return self._label(row) + self._much(compared, drawn=False)
+            return self._label(row) + self._much(compared, luck="")  # no chance among labels
         if self._unmeasured[place]:
             return "nobody has measured this column yet, so some of it comes first"
-        return self._guess(row, place) + self._much(compared)
+        return self._guess(row, place) + self._much(compared, luck)
 
-    def _much(self, compared: float, *, drawn: bool = True) -> str:
+    def _much(self, compared: float, luck: str) -> str:
         if not self._average > 0:
             return ""
         who = "which is worth" if self._by_row else "worth"
         money = " for its price" if self._per_money else ""
-        luck = ""
-        if self._draw is not None and drawn:  # no chance among labels
-            luck = "drawn with its row, " if self._draw.by == "row" or self._by_row else "drawn by chance, "
         return f"; {luck}{who} {short_number(compared / self._average)} times the average hole{money}"
 
     def _label(self, row: int) -> str:

@@ -120,6 +120,7 @@ ONLY_IN_PYTHON = (
     "this is campaign",
     "until must",
     "values must",
+    "y has",
     "y must",
     "'Xyz' in the field 'Column to predict': this table has",
     "'Xyz' is ambiguous: it can mean several cells",
