@@ -86,7 +86,7 @@ def test_fields_are_named_as_on_the_page():
     assert said(message, "de") == (
         "a.csv, Spalte 'size': erwartet werden Zahlen wie im Großteil der Spalte, nicht 'lots' bei '2' "
         "(Zeile 4). Berichtigen Sie es, tragen Sie 'lots' im Feld 'Zeichen für fehlende "
-        "Werte, außer leeren Feldern' ein, wenn es einen fehlenden Wert bezeichnet, oder wählen Sie 'Kategorien' als "
-        "Art von 'size', wenn die Spalte Text enthält."
+        "Werte, außer leeren Feldern' ein, wenn es einen fehlenden Wert bezeichnet, oder wählen "
+        "Sie 'Kategorien' als Art von 'size', wenn die Spalte Text enthält."
     )
     assert "choose 'categories' as the kind of 'size'" in said(message, "en")
