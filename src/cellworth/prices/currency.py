@@ -125,5 +125,14 @@ def money_text(amount: float, currency: str | None = None) -> str:
     return f"{amount:.{decimals if 2 < decimals <= MOST_SHOWN else 2}f}"
 
 
+def in_currency(words: str, currency: str | None) -> str:
+    """Return the label of an axis or column of amounts, with their currency if it has one.
+
+    >>> in_currency("money spent", "EUR"), in_currency("money spent", None)
+    ('money spent (EUR)', 'money spent')
+    """
+    return words if currency is None else f"{words} ({currency})"
+
+
 def _decimals(amount: float) -> int:
     return Money(amount).decimals
