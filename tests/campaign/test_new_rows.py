@@ -113,3 +113,21 @@ def test_marks_by_column(tmp_path):
     campaign = begin(table, prices=1.0)
     campaign.extend(FileBytes("more.csv", b"a,b\n-9,-9\n"))
     assert [np.isnan(campaign.table.values[-1, 0]), campaign.table.values[-1, 1]] == [True, -9.0]
+
+
+@pytest.mark.parametrize(
+    ("column", "good", "bad"),
+    [
+        ("age", "61", "6l"),
+        ("stage", "II", "IX"),
+        ("visit", "2024-01-09", "2024-02-30"),
+        ("outcome", "ill", "il"),
+    ],
+)
+def test_a_wrong_cell_is_found_in_its_file(campaign, tmp_path, column, good, bad):
+    path, row_id = tmp_path / "rows.csv", campaign.table.row_id or "row_id"
+    path.write_text(f"{row_id},dose,{column}\nq1,1.5,{good}\n\nq2,2.5,{bad}\nq3,,{bad}\n")
+    rows = campaign.table.shape[0]
+    with pytest.raises(DataError, match=rf"rows\.csv, line 4: row 'q2', column '{column}': .* got '{bad}'"):
+        campaign.extend(TextFile(path))
+    assert campaign.table.shape[0] == rows

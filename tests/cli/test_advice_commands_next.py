@@ -23,6 +23,18 @@ def test_rows_of_a_file_by_a_table(study):
     assert "gain per unit of money" in done.out
 
 
+def test_money_has_the_currency_of_the_prices(study):
+    (study.folder / "euros.csv").write_text("column,price\n(other columns),1.5\n(currency),EUR\n")
+    (study.folder / "one.csv").write_text(f"{study.row_id},age\nq1,61\n")
+    said = ["--table", "table.csv", *study.reading(), "--prices", "euros.csv", *LIGHT, "--budget", "2"]
+    done = study("next", "one.csv", *said)
+    assert (done.code, done.err) == (0, "")
+    first, _, *cells, last = done.out.splitlines()
+    assert "for 1.50 EUR: " in first
+    assert all("1.50 EUR" in line for line in cells[1:])
+    assert last == "1 row of 1 to go on with, for 1.50 EUR"
+
+
 def test_rows_of_a_campaign(quick):
     done = quick("next", *LIGHT, "--error-cost", "100")
     assert done.code == 0, done.err

@@ -4,6 +4,7 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cellworth import CompletingClassifier, Table
@@ -45,6 +46,33 @@ def test_new_rows_are_predicted(files, capsys, path):
     model = CompletingClassifier(model="logistic regression").fit(again)
     assert printed["at_hand"]["value"] == model.at_hand_score_.value
     assert [line["target"] for line in lines] == model.predict(new.encode().X).tolist()
+
+
+def _predicted(target, *options):
+    said = ["model", "train.csv", "--target", target, "--model", "logistic regression"]
+    if target != "target":
+        said[-1] = "ridge regression"
+    assert main([*said, "--predict", "new.csv", "--out", "out.csv", "--force", *options]) == 0
+    return Path("out.csv").read_text("utf-8").splitlines()
+
+
+@pytest.mark.parametrize("target", ["target", "number"])
+def test_predictions_are_written_as_the_files_are(files, target):
+    if target == "number":
+        rng = np.random.default_rng(0)
+        X, y = rng.normal(size=(60, 3)), rng.normal(size=60)
+        tables = [Table.from_arrays(X, y, target="number"), Table.from_arrays(X[:9])]
+    else:
+        tables = [mixed_table(), Table(files.columns, files.values, files.row_ids)]
+    for table, path in zip(tables, ("train.csv", "new.csv"), strict=True):
+        table.write(path)
+    plain = _predicted(target)
+    for table, path in zip(tables, ("train.csv", "new.csv"), strict=True):
+        table.write(path, delimiter=";", decimal=",")
+    comma = _predicted(target, "--delimiter", ";", "--decimal", ",")
+    assert comma[0] == plain[0].replace(",", ";")
+    assert comma[1:] == [line.replace(",", ";").replace(".", ",") for line in plain[1:]]
+    assert "," in comma[1]
 
 
 @pytest.mark.parametrize("first", ["blank", "left out"])

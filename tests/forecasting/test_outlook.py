@@ -65,7 +65,9 @@ def test_it_can_be_drawn():
     pytest.importorskip("matplotlib").use("Agg")
     ax = outlook().plot()
     assert ax.get_ylabel() == "AUC on complete rows"
+    assert ax.get_xlabel() == "money spent from now on"
     assert outlook().plot(ax) is ax
+    assert replace(outlook(), currency="EUR").plot().get_xlabel() == "money spent from now on (EUR)"
 
 
 def test_after_purchases_the_curve_is_the_same():

@@ -27,6 +27,7 @@ def test_in_words_and_as_data():
     three = replace(step, take=("age", "sex", "scan"))
     assert "; measure age, sex and scan for 2.00: " in str(three)
     assert "; measure age and sex for 2.00: " in str(replace(step, take=("age", "sex")))
+    assert "; measure scan for 2.00 EUR: " in str(replace(step, currency="EUR"))
     plain = json.loads(json.dumps(step.to_json()))
     assert plain["probabilities"] == {"ill": 0.75, "well": 0.25}
     assert [cell["per_money"] for cell in plain["cells"]] == [None, 2.0]

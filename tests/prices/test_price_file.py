@@ -152,6 +152,12 @@ def test_any_file_is_read_or_refused_in_words(tmp_path_factory, text):
         ("column,price\nage,5 or 6\n", "line 2, column 'price': .* got '5 or 6'. Write the digits alone"),
         ("column,price\nage,5 EUR\nsex,6 CHF\n", "line 3, column 'price': all .* got 'EUR', 'CHF'. Convert"),
         ("column,price\nage,5 \u20ac\n(currency),USD\n", "line 2, .* got 'USD', 'EUR'. Convert"),
+        ("column,price\nage,$5\nsex,\u20ac6\n", "line 2, column 'price': all .* got 'EUR', '\\$'. Convert"),
+        ("column,price\nage,5 CHF\nsex,$6\n", "line 3, column 'price': all .* got 'CHF', '\\$'. Convert"),
+        (
+            "column,price\nage,$5\nsex,\u00a56\n",
+            "line 3, column 'price': all .* got '\\$', '\u00a5'. Convert",
+        ),
         ('column,price\nage,"7,27"\n', "got '7,27'. Write a point, not a comma"),
         (
             "column,price\nage,1\n\nsex,1\nage,2\n",

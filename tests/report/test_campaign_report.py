@@ -1,5 +1,7 @@
 """The report of a campaign: well-formed, self-contained, escaped, and its numbers are the campaign's."""
 
+import base64
+import re
 import sys
 
 import numpy as np
@@ -47,6 +49,21 @@ def test_the_ledger_writes_values_and_money_as_the_user_does(tmp_path):
         found = report(campaign, tmp_path)
     assert "1 cell bought for 2.00 EUR" in found.text
     assert [row[6] for row in ledger_rows(found)] == ["1.50 → 2.50", "08.03.2021"]
+
+
+def test_every_column_and_axis_of_money_has_its_currency(tmp_path):
+    with begin(make_table(60), prices=Prices.same(2, currency="EUR")) as campaign:
+        batch = campaign.ask(count=8)
+        campaign.tell(answers_to(batch[:4]))
+        found = report(campaign, tmp_path)
+        page = (tmp_path / "report.html").read_text("utf-8")
+    headers = {cell for row in found.rows for cell in row}
+    assert {"price (EUR)", "money spent (EUR)"} <= headers
+    assert not {"price", "money spent"} & headers
+    pictures = [base64.b64decode(code).decode() for code in re.findall(r"svg\+xml;base64,([^\"]+)", page)]
+    drawn = "".join(pictures)
+    assert "money spent (EUR)" in drawn
+    assert "price of one cell (EUR)" in drawn
 
 
 def test_says_what_auto_chose(tmp_path):

@@ -142,3 +142,15 @@ def test_a_comma_in_a_number_is_answered_with_what_to_write(text):
         DataError, match=rf"column 'dose': expected a number.*got '{text}'. Write a decimal point"
     ):
         Column("dose", "number").parse(text)
+
+
+@pytest.mark.parametrize("kind", ["number", "integer", "boolean", "date", "category"])
+@pytest.mark.parametrize("mark", ["n/a", "NA", " null "])
+def test_a_mark_of_a_hole_is_no_value_and_may_be_left_out(kind, mark):
+    column = Column("x", kind, categories=("f", "m") if kind == "category" else ())
+    with pytest.raises(DataError, match=r"column 'x': expected .*\. Leave it out if it is not known\.$"):
+        column.parse(mark)
+
+
+def test_a_category_may_be_called_like_a_mark():
+    assert Column("sodium", "category", categories=("K", "NA")).parse("NA") == 1

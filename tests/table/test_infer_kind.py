@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cellworth.errors import DataError, ReadWarning
+from cellworth.setting_names import speaking
 from cellworth.table import Table
 
 
@@ -80,3 +81,32 @@ def test_texts_that_all_differ_may_be_names(tmp_path):
         read(tmp_path, text, kinds={"who": "category"})
         read(tmp_path, text + "p0,11\n")  # one occurs twice
         read(tmp_path, "\n".join(text.splitlines()[:-1]))  # ten may be categories
+
+
+@pytest.mark.parametrize("kinds", [None, {"seen": "date"}])
+def test_a_wrong_date_is_told_how_dates_are_written_here(tmp_path, kinds):
+    text = "id,seen\na,26.08.2020\nb,31.02.2020\nc,04.07.2020\n"
+    with pytest.raises(DataError, match=r"expected dates such as 31\.12\.2020 .*'31\.02\.2020' in row 'b'"):
+        read(tmp_path, text, row_id="id", date_format="DD.MM.YYYY", kinds=kinds)
+
+
+def test_a_text_among_numbers_may_be_a_slip(tmp_path):
+    with pytest.raises(DataError, match=r"got '1O2' in row 'b' \(line 3\)\. Correct it, add it to missing="):
+        read(tmp_path, "id,age\na,61\nb,1O2\nc,44\n", row_id="id")
+
+
+@pytest.mark.parametrize(("kind", "option"), [("ordered", "--order"), ("category", "--categories")])
+def test_an_unknown_text_names_the_option_that_lists_the_texts(tmp_path, kind, option):
+    text = "id,stage\na,I\nb,IV\n"
+    with (
+        speaking("command line"),
+        pytest.raises(DataError, match=f"'IV' in row 'b' .*Add it to {option} stage="),
+    ):
+        read(tmp_path, text, row_id="id", kinds={"stage": kind}, categories={"stage": ["I", "II"]})
+
+
+@pytest.mark.parametrize(("cell", "fractions"), [("430", False), ("4.5", True)])
+def test_fractions_are_offered_only_where_there_are_some(tmp_path, cell, fractions):
+    with pytest.raises(DataError, match="expected a whole number from 0 to 120") as caught:
+        read(tmp_path, f"age\n61\n{cell}\n", kinds={"age": "integer"}, bounds={"age": (0, 120)})
+    assert ("if fractions are meant" in str(caught.value)) is fractions

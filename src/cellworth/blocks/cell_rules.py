@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from cellworth.table.infer_kind import to_codes, to_values
 from cellworth.table.missing_marks import MissingMarks, open_holes
 from cellworth.table.raw_cells import Cells, CodedCells, Origin, RawColumn, TextCells, TextCounts
 from cellworth.table.target import Target
-from cellworth.table.text_file import with_dates
+from cellworth.table.text_file import strptime_format, with_dates
 from cellworth.table.unmeasured_column import with_prior
 
 
@@ -63,13 +63,15 @@ class CellRules:
         if self.date_format is not None and isinstance(opened, TextCells):
             (raw,) = with_dates([RawColumn(column.name, opened)], self.date_format)
             opened = raw.cells
+            origin = replace(origin, date_format=strptime_format(self.date_format))
         if column.kind not in LABELLED:
             values = to_values(opened, column.kind, column.name, origin)
             return values if column.kind == "number" else values + 0.0  # -0.0 becomes 0.0
         if isinstance(opened, CodedCells):
             codes = np.where(opened.holes, -1, np.nan_to_num(opened.codes)).astype(np.intp)
             opened = TextCells.counted(TextCounts(opened.categories, codes))
-        return to_codes(opened, column.categories, column.name, origin)[0]
+        ordered = column.kind == "ordered"
+        return to_codes(opened, column.categories, column.name, origin, ordered=ordered)[0]
 
     def labels(self, cells: Cells) -> Float64Array:
         """Return the labels (m,) as `Target.values` has them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
@@ -150,10 +150,29 @@ def read_rows(
     for name in texts:
         if name not in names:
             raise DataError(f"{file}: {not_there('column', name, names)}")
+    columns_by_name = {column.name: column for column in like.columns}
+    if like.target is not None:
+        columns_by_name[like.target.name] = like.target.answer_column
+    for name, cells in texts.items():
+        _check_cells(columns_by_name[name], cells, replace(source, row_ids=row_ids))
     return {
         row: {name: cells[place] for name, cells in texts.items() if cells[place]}
         for place, row in enumerate(row_ids)
     }
+
+
+def _check_cells(column: Column, cells: Sequence[str], source: Origin) -> None:
+    """Raise DataError, which names the file, row and line of the first cell that a column rejects."""
+    first: dict[str, int] = {}
+    for place, text in enumerate(cells):
+        if text:
+            first.setdefault(text, place)
+    for text, place in first.items():
+        try:
+            column.parse(text)
+        except DataError as error:
+            line = "" if source.lines is None else f", line {source.lines[place]}"
+            raise DataError(f"{source.name}{line}: row {shorten(source.row_ids[place])}, {error}") from None
 
 
 def conform(rows: Rows, like: Table) -> Table:

@@ -232,14 +232,18 @@ def _describe_steps(found: list[NextStep]) -> None:
             "For new rows, give a ROWFILE."
         )
         return
+    from cellworth.prices.currency import money_text
+    from cellworth.prices.money import Money
+
     for step in found:
         print(step)
+    currency = found[0].currency
     if len(found) == 1 and not found[0].stop:
         shown = [
-            (cell.column, f"{cell.gain:.3g}", f"{cell.price:.2f}", f"{cell.per_money:.3g}")
+            (cell.column, f"{cell.gain:.3g}", money_text(cell.price, currency), f"{cell.per_money:.3g}")
             for cell in found[0].cells[:MOST_CELLS]
         ]
         print_table(("column", "gain", "price", "gain per unit of money"), shown)
     going = [step for step in found if not step.stop]
-    total = sum(step.price for step in going)
-    print(f"{count(len(going), 'row')} of {len(found)} to go on with, for {total:.2f}")
+    total = money_text(float(sum((Money(step.price) for step in going), Money(0.0))), currency)
+    print(f"{count(len(going), 'row')} of {len(found)} to go on with, for {total}")

@@ -162,7 +162,7 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write_predictions(fitted: Any, known: Table, path: TextFile, out: Path, missing: Any) -> int:
-    """Predict the rows of a file and write them; return how many there are."""
+    """Predict the rows of a file and write them as it is written; return how many there are."""
     from cellworth.campaign.new_rows import conform, read_rows
     from cellworth.table.write_csv import guard, write_lines
 
@@ -172,9 +172,13 @@ def _write_predictions(fitted: Any, known: Table, path: TextFile, out: Path, mis
         new = conform(read_rows(path, known, missing=missing), known)
     header = [known.row_id or "row", name]
     found: list[list[str]] = [[str(value) for value in fitted.predict(new).tolist()]]
+    numbers = found
     if hasattr(fitted, "classes_"):
         header += [f"P({label})" for label in fitted.classes_.tolist()]
-        found += [[f"{p:.6f}" for p in column] for column in fitted.predict_proba(new).T.tolist()]
-    lines = zip(new.row_ids, *found, strict=True)
-    write_lines(out, [header, *([guard(row), guard(label), *rest] for row, label, *rest in lines)])
+        numbers = [[f"{p:.6f}" for p in column] for column in fitted.predict_proba(new).T.tolist()]
+        found += numbers
+    for column in numbers:
+        column[:] = [text.replace(".", path.decimal) for text in column]
+    lines = [[guard(row), guard(label), *rest] for row, label, *rest in zip(new.row_ids, *found, strict=True)]
+    write_lines(out, [header, *lines], delimiter=path.delimiter)
     return new.shape[0]

@@ -14,7 +14,7 @@ from cellworth.forecasting.rising_curve import RisingCurve
 from cellworth.model import average_names
 from cellworth.model.cross_validation import Estimate
 from cellworth.optional_packages import require
-from cellworth.prices.currency import digits_of
+from cellworth.prices.currency import digits_of, in_currency
 
 EFFICIENCY = 1.6
 """Cells that random buying would need for what the default strategy's first cell brings."""
@@ -191,7 +191,7 @@ class Outlook:
         ax.plot(money, [each.value for each in found], label="forecast")
         low, high = [each.low for each in found], [each.high for each in found]
         ax.fill_between(money, low, high, alpha=0.25, label="90 % interval")
-        ax.set_xlabel("money spent from now on")
+        ax.set_xlabel(in_currency("money spent from now on", self.currency))
         ax.set_ylabel(f"{self.metric} on complete rows")
         ax.grid(alpha=0.3)
         ax.legend(loc="lower right")

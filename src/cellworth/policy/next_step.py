@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cellworth.messages import short_number
+from cellworth.prices.currency import money_text
 from cellworth.table.column import UserValue
 
 
@@ -68,6 +69,8 @@ class NextStep:
         All missing cells that can be measured, by gain per unit of money, free ones first.
     expected_cost : float or None
         What acting now is expected to cost in errors; None if errors have no cost.
+    currency : str or None
+        That of the prices, if they name one.
     """
 
     row: str
@@ -82,6 +85,7 @@ class NextStep:
     plan: tuple[str, ...] = ()
     cells: tuple[CellGain, ...] = field(default=(), repr=False)
     expected_cost: float | None = None
+    currency: str | None = None
 
     @property
     def stop(self) -> bool:
@@ -132,4 +136,4 @@ class NextStep:
             return f"stop: {self.why}"
         *first, last = self.take
         columns = f"{', '.join(first)} and {last}" if first else last
-        return f"measure {columns} for {self.price:.2f}: {self.why}"
+        return f"measure {columns} for {money_text(self.price, self.currency)}: {self.why}"

@@ -146,7 +146,9 @@ class Policy:
         self._names = table.column_names
         self._seen = seen_by_column(table)
         self._free = np.array([name in existing_names(free, self._names) for name in self._names])
-        self._one_row = one_row_prices(Prices.of(with_free_columns(prices, free)), table)
+        stated = Prices.of(with_free_columns(prices, free))
+        self._currency = stated.currency
+        self._one_row = one_row_prices(stated, table)
         self.model = model_of(table) if model is None else model
         outputs, completer = outputs_of(self.model)
         self.classes = self._classes_of(table)
@@ -316,6 +318,7 @@ class Policy:
             plan=tuple(self._names[place] for place in plan.ahead),
             why=why,
             cells=tuple(cells),
+            currency=self._currency,
             **planned.predicted(self.loss, self.classes),
         )
 

@@ -9,7 +9,17 @@ from cellworth.messages import shorten
 from cellworth.prices.money import Money
 
 _CODE = re.compile("[A-Z]{3}")
-_SIGNS = {"\N{EURO SIGN}": "EUR", "\N{POUND SIGN}": "GBP", "$": None, "\N{YEN SIGN}": None}
+_DOLLARS_AND_PESOS = (
+    "ARS AUD BBD BMD BND BRL BSD BZD CAD CLP COP CUP CVE DOP FJD GYD HKD JMD KYD LRD MOP MXN NAD NIO NZD SBD "
+    "SGD SRD TOP TTD TWD USD UYU WST XCD"
+)
+_SIGNS = {
+    "\N{EURO SIGN}": frozenset({"EUR"}),
+    "\N{POUND SIGN}": frozenset({"GBP"}),
+    "$": frozenset(_DOLLARS_AND_PESOS.split()),
+    "\N{YEN SIGN}": frozenset({"CNY", "JPY"}),
+}
+"""The currencies that each sign may mean."""
 _BESIDE = re.compile(rf"(?:[A-Z]{{3}}|[{''.join(_SIGNS)}])\s*(?=[-+\d])")
 _BEHIND = re.compile(rf"(?<=\d)\s*(?:[A-Z]{{3}}|[{''.join(_SIGNS)}])$")
 _USUAL = 2
@@ -64,7 +74,21 @@ def without_currency(text: str) -> tuple[str, str | None]:
 
 def currency_of(mark: str) -> str | None:
     """Return the code of a currency by its code or sign; None for a sign that several countries use."""
-    return mark if _CODE.fullmatch(mark) else _SIGNS[mark]
+    codes = _meanings(mark)
+    return next(iter(codes)) if len(codes) == 1 else None
+
+
+def may_be_one_currency(mark: str, other: str) -> bool:
+    """Return whether two codes or signs may mean the same currency.
+
+    >>> may_be_one_currency("$", "CAD"), may_be_one_currency("$", "EUR"), may_be_one_currency("EUR", "CHF")
+    (True, False, False)
+    """
+    return not _meanings(mark).isdisjoint(_meanings(other))
+
+
+def _meanings(mark: str) -> frozenset[str]:
+    return frozenset({mark}) if _CODE.fullmatch(mark) else _SIGNS[mark]
 
 
 def digits_of(currency: str) -> int:
@@ -99,6 +123,15 @@ def money_text(amount: float, currency: str | None = None) -> str:
         return f"{amount:.{digits_of(currency)}f} {currency}"
     decimals = _decimals(amount)
     return f"{amount:.{decimals if 2 < decimals <= MOST_SHOWN else 2}f}"
+
+
+def in_currency(words: str, currency: str | None) -> str:
+    """Return the label of an axis or column of amounts, with their currency if it has one.
+
+    >>> in_currency("money spent", "EUR"), in_currency("money spent", None)
+    ('money spent (EUR)', 'money spent')
+    """
+    return words if currency is None else f"{words} ({currency})"
 
 
 def _decimals(amount: float) -> int:

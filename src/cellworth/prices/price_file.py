@@ -15,7 +15,12 @@ from pathlib import Path
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, not_there, shorten
-from cellworth.prices.currency import check_currency, currency_of, without_currency
+from cellworth.prices.currency import (
+    check_currency,
+    currency_of,
+    may_be_one_currency,
+    without_currency,
+)
 from cellworth.prices.group import Group
 from cellworth.prices.money import is_exact
 from cellworth.prices.rules import ByColumn, PriceRule, check_price, check_visit
@@ -128,15 +133,17 @@ def read_prices(
 
 def _one_currency(lines: Sequence[_PriceLine], stated: str | None) -> str | None:
     """Return the currency of all prices, stated in a line of its own or beside the prices."""
-    beside = {currency_of(mark): line for line in lines for mark in line.marks if line.column != CURRENCY}
-    beside.pop(None, None)  # a sign of several countries says nothing
-    for currency, line in beside.items():
-        if currency != (stated or next(iter(beside))):
+    beside = [(mark, line) for line in lines if line.column != CURRENCY for mark in sorted(line.marks)]
+    known = [code for mark, _ in beside if (code := currency_of(mark)) is not None]
+    currency = stated or next(iter(known), None)
+    for mark, line in beside:
+        first = currency or beside[0][0]  # a sign of several countries names no currency, but rules some out
+        if not may_be_one_currency(mark, first):
             raise DataError(
                 f"{line.place}, column 'price': all prices must be in one currency, got "
-                f"{listing([each for each in (stated, *beside) if each])}. Convert them."
+                f"{listing([first, currency_of(mark) or mark])}. Convert them."
             )
-    return stated or next(iter(beside), None)
+    return currency
 
 
 def write_prices(

@@ -11,7 +11,7 @@ from cellworth.campaign import Campaign, Status
 from cellworth.forecasting.curve_forecast import VISIBLE
 from cellworth.messages import count
 from cellworth.optional_packages import require
-from cellworth.prices.currency import money_text
+from cellworth.prices.currency import in_currency, money_text
 from cellworth.progress import Steps
 from cellworth.report import figures, markup
 from cellworth.report.cell_map import MOST_COLUMNS, count_cells
@@ -115,7 +115,7 @@ def _page(campaign: Campaign, status: Status, done: Callable[[int], None]) -> st
     entries, view = ledger_entries(campaign), campaign
     if isinstance(campaign.table, Table):
         inputs = inputs_of(campaign)
-        of_cells, view = _sections_of_cells(inputs, done), inputs.view
+        of_cells, view = _sections_of_cells(inputs, status.currency, done), inputs.view
     else:
         of_cells = [column_table_on_blocks(campaign.original, campaign.table, labels=campaign.counts_labels)]
     parts = [
@@ -123,18 +123,18 @@ def _page(campaign: Campaign, status: Status, done: Callable[[int], None]) -> st
         _facts(campaign, status, entries),
         _learning_curve(status),
         *of_cells,
-        _still_out(view.open_purchases()),
+        _still_out(view.open_purchases(), status.currency),
         _ledger(entries, {column.name: column for column in campaign.columns}, status),
     ]
     return markup.page(f"Campaign {campaign.name}", parts, markup.STYLE + markup.CAMPAIGN)
 
 
-def _sections_of_cells(inputs: SummaryInputs, done: Callable[[int], None]) -> list[str]:
+def _sections_of_cells(inputs: SummaryInputs, currency: str | None, done: Callable[[int], None]) -> list[str]:
     cell_map = _cell_map(inputs)
     done(1)
     columns = summarise_columns(inputs)
     done(2)
-    return [cell_map, _worth_and_price(columns), column_table(columns)]
+    return [cell_map, _worth_and_price(columns, currency), column_table(columns, currency)]
 
 
 def _at_a_glance(status: Status) -> str:
@@ -206,15 +206,16 @@ def _curve_table(status: Status) -> str:
         )
         for point in status.history
     ]
-    header = ("money spent", "cells bought", str(status.metric), "95 % interval", "change", "95 % interval")
+    spent = in_currency("money spent", status.currency)
+    header = (spent, "cells bought", str(status.metric), "95 % interval", "change", "95 % interval")
     return markup.table("The score over the campaign, and its change since the first point.", header, rows)
 
 
 def _curve_in_words(status: Status) -> str:
     first, last = status.history[0], status.history[-1]
     return (
-        f"Line of {status.metric} against money spent: from {first.score.value:.3f} at {first.spent:.2f} "
-        f"to {last.score.value:.3f} at {last.spent:.2f}"
+        f"Line of {status.metric} against money spent: from {first.score.value:.3f} at "
+        f"{status.text(first.spent)} to {last.score.value:.3f} at {status.text(last.spent)}"
     )
 
 
@@ -246,7 +247,7 @@ def _cell_map(inputs: SummaryInputs) -> str:
     return markup.section("What is known", [markup.paragraph(f"Cells: {words}."), shown])
 
 
-def _worth_and_price(columns: Sequence[ColumnSummary]) -> str:
+def _worth_and_price(columns: Sequence[ColumnSummary], currency: str | None) -> str:
     heading = "Worth and price"
     on_offer = [each for each in columns if each.per_money == each.per_money]  # not NaN
     if not on_offer:
@@ -259,11 +260,11 @@ def _worth_and_price(columns: Sequence[ColumnSummary]) -> str:
     if len(on_offer) > MOST_COLUMNS_DRAWN:
         caption += f" {len(on_offer) - MOST_COLUMNS_DRAWN} more columns are not drawn."
     best = f"Worth and price of {len(on_offer)} columns; the best buy is {on_offer[0].name}"
-    figure = figures.draw_columns(on_offer[:MOST_COLUMNS_DRAWN])
+    figure = figures.draw_columns(on_offer[:MOST_COLUMNS_DRAWN], currency)
     return markup.section(heading, [markup.picture(figures.to_svg(figure), "svg+xml", best, caption)])
 
 
-def _still_out(out: Sequence[Purchase]) -> str:
+def _still_out(out: Sequence[Purchase], currency: str | None) -> str:
     """Return the section with the cells that were asked for and have no answer yet, oldest first."""
     heading = "Still out"
     if not out:
@@ -280,7 +281,7 @@ def _still_out(out: Sequence[Purchase]) -> str:
         for each in out[:MOST_OUT_LINES]
     ]
     caption = f"{count(len(out), 'cell')} asked for and not answered yet, oldest first."
-    parts = [markup.table(caption, OUT_HEADER, lines, (1, 2, 3, 4))]
+    parts = [markup.table(caption, _priced(OUT_HEADER, currency), lines, (1, 2, 3, 4))]
     if len(out) > MOST_OUT_LINES:
         parts.append(markup.paragraph(f"{len(out) - MOST_OUT_LINES} more are in campaign.open_purchases()."))
     return markup.section(heading, parts)
@@ -298,9 +299,10 @@ def _ledger(entries: Sequence[LedgerEntry], columns: Mapping[str, Column], statu
         return markup.section(heading, [markup.paragraph("Nothing has been bought yet.")])
     kept = lines[:MOST_LEDGER_LINES]
     caption = f"{count(answers, 'cell')} bought for {status.text(status.spent)}; newest first."
-    parts = [markup.table(caption, LEDGER_HEADER, kept[:LEDGER_SHOWN], LEDGER_TEXTS)]
+    header = _priced(LEDGER_HEADER, status.currency)
+    parts = [markup.table(caption, header, kept[:LEDGER_SHOWN], LEDGER_TEXTS)]
     if len(kept) > LEDGER_SHOWN:
-        rest = markup.table("Earlier entries.", LEDGER_HEADER, kept[LEDGER_SHOWN:], LEDGER_TEXTS)
+        rest = markup.table("Earlier entries.", header, kept[LEDGER_SHOWN:], LEDGER_TEXTS)
         parts.append(markup.folded(f"{len(kept) - LEDGER_SHOWN} earlier entries", [rest]))
     if len(lines) > MOST_LEDGER_LINES:
         left_out = len(lines) - MOST_LEDGER_LINES
@@ -330,6 +332,11 @@ def _ledger_lines(entry: LedgerEntry, columns: Mapping[str, Column]) -> Iterator
                 value = f"{value}, known: {written(line.column, line.old)}"
             price = "" if line.price is None else money_text(line.price)
             yield (*start, _text(f"{entry.what}{because}"), _text(line.row), _text(line.column), value, price)
+
+
+def _priced(header: tuple[str, ...], currency: str | None) -> tuple[str, ...]:
+    """Return a header whose last column holds prices, with their currency."""
+    return (*header[:-1], in_currency(header[-1], currency))
 
 
 def _text(value: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cellworth.blocks.block_table import BlockTable
-from cellworth.prices.currency import money_text
+from cellworth.prices.currency import in_currency, money_text
 from cellworth.report import markup
 from cellworth.report.column_summaries import ColumnSummary
 from cellworth.report.fill_errors import LEVEL
@@ -14,7 +14,7 @@ from cellworth.report.summaries import short_name
 MOST_COLUMNS_LISTED = 500
 
 
-def column_table(columns: Sequence[ColumnSummary]) -> str:
+def column_table(columns: Sequence[ColumnSummary], currency: str | None = None) -> str:
     """Return the section about the columns of a table in memory, in table order."""
     in_order = sorted(columns, key=lambda column: column.place)
     described = any(each.description for each in in_order[:MOST_COLUMNS_LISTED])
@@ -40,7 +40,7 @@ def column_table(columns: Sequence[ColumnSummary]) -> str:
         "holes now",
         "bought",
         "refused",
-        "price",
+        in_currency("price", currency),
         "error of the filling",
         "best single guess",
         f"within {LEVEL:.0%} intervals",

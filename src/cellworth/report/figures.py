@@ -13,6 +13,7 @@ import numpy as np
 from cellworth.arrays import Float64Array
 from cellworth.campaign import CellArrays, Status
 from cellworth.optional_packages import require
+from cellworth.prices.currency import in_currency
 from cellworth.report.column_summaries import ColumnSummary
 from cellworth.report.summaries import short_name
 
@@ -87,7 +88,7 @@ def draw_learning_curve(status: Status) -> Any:
     bottom, top = axis.get_ylim()
     # An R2 has no lower bound, but a band far below 0 would hide the curve.
     axis.set_ylim(max(bottom, least - 0.02, min(0.0, float(score.min())) - 0.25), min(top, most + 0.02))
-    axis.set(xlabel="money spent", ylabel=status.metric)
+    axis.set(xlabel=in_currency("money spent", status.currency), ylabel=status.metric)
     axis.grid(alpha=0.25)
     axis.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=2, fontsize="small", frameon=False)
@@ -105,7 +106,7 @@ def _draw_forecast(axis: Any, status: Status, spent: float, score: float) -> Non
     axis.fill_between(at, low, high, color=BOUGHT, alpha=0.2, linewidth=0)
 
 
-def draw_columns(columns: Sequence[ColumnSummary]) -> Any:
+def draw_columns(columns: Sequence[ColumnSummary], currency: str | None = None) -> Any:
     """Draw the worth of each column's holes, with quartiles, next to their price."""
     figure = new_figure(5.6, 0.9 + 0.24 * len(columns))
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
@@ -118,7 +119,7 @@ def draw_columns(columns: Sequence[ColumnSummary]) -> Any:
     for label in left.get_yticklabels():
         label.set(parse_math=False, fontsize="small")
     left.set(xlabel="worth (average hole = 1)", xlim=(0, None), ylim=(len(columns) - 0.4, -0.6))
-    right.set(xlabel="price of one cell", xlim=(0, None))
+    right.set(xlabel=in_currency("price of one cell", currency), xlim=(0, None))
     for axis in (left, right):
         axis.grid(axis="x", alpha=0.25)
         axis.spines[["top", "right", "left"]].set_visible(False)

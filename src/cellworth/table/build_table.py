@@ -37,7 +37,7 @@ from cellworth.table.raw_cells import (
     as_texts,
 )
 from cellworth.table.target import Target, make_target
-from cellworth.table.text_file import with_dates
+from cellworth.table.text_file import strptime_format, with_dates
 from cellworth.table.unmeasured_column import check_prior
 
 _NAN_BITS = np.array(np.nan).view(np.int64)
@@ -53,6 +53,7 @@ def assemble(raw: Sequence[RawColumn], keywords: TableKeywords, origin: Origin) 
     keywords.check(names, origin)
     if keywords.date_format is not None:
         raw = with_dates(raw, keywords.date_format, (keywords.row_id,))
+        origin = replace(origin, date_format=strptime_format(keywords.date_format))
     keywords = keywords.completed_by(raw)
     by_name = {column.name: column for column in raw}
     row_ids = origin.row_ids
@@ -206,7 +207,7 @@ def _kind_and_values(
             f"{origin.column(name)}: an ordered column needs its categories from low to high. Give them with "
             f"{setting('order', column=name)}; found {listing(found, most=10)}."
         )
-    values, categories = to_codes(cells, wanted.categories, name, origin)
+    values, categories = to_codes(cells, wanted.categories, name, origin, ordered=kind == "ordered")
     if wanted.categories is None and isinstance(cells, TextCells):
         warn_of_lookalikes(categories, name, origin.column(name))
     broken = [text for text in categories if cannot_be_stored(text)]
@@ -294,7 +295,7 @@ def _check_values(column: Column, values: Float64Array, origin: Origin) -> None:
             "the rows, "
             f"or set {setting('kinds', 'category', column=column.name)} for codes or 'number' for quantities."
         )
-    elif column.kind == "integer":
+    elif column.kind == "integer" and bool(np.any(values[rows] != np.rint(values[rows]))):
         remedy += f" Set {setting('kinds', 'number', column=column.name)} if fractions are meant."
     raise origin.cell_error(column.name, f"expected {column.expected}", rows, shown, remedy)
 

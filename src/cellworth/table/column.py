@@ -24,6 +24,7 @@ from cellworth.table.dates import (
     write_in,
     written_days,
 )
+from cellworth.table.missing_marks import USUAL_MARKS
 from cellworth.table.parse_values import LARGEST_INTEGER, is_comma_number, number_text, parse_value
 
 Kind = Literal["number", "integer", "boolean", "ordered", "category", "date"]
@@ -125,6 +126,8 @@ class Column:
                 hint = " Write a decimal point, not a comma, and nothing between thousands."
             if self.kind == "date" and is_no_day(str(value).strip()):
                 hint = " There is no such day."
+            if str(value).strip() in USUAL_MARKS:
+                hint = " Leave it out if it is not known."
             raise DataError(
                 f"column {shorten(self.name)}: expected {self.expected}, got {shorten(value)}.{hint}"
             )

@@ -72,7 +72,7 @@ def find_kind(cells: TextCounts, column: str, origin: Origin) -> tuple[Kind, Flo
 
 def _refuse_doubtful(cells: TextCounts, column: str, origin: Origin) -> None:
     counts, texts, total = cells.counts, cells.distinct, cells.total
-    as_category = f"set {setting('kinds', 'category', column=column)} if the column holds text"
+    as_category = _as_category(column)
 
     def mostly(test: Callable[[str], bool]) -> bool:
         return 2 * sum(count for text, count in counts.items() if test(text)) >= total
@@ -81,14 +81,13 @@ def _refuse_doubtful(cells: TextCounts, column: str, origin: Origin) -> None:
         return _error(cells, fits, problem, remedy, column, origin)
 
     if mostly(is_number):
-        mark = next(text for text in texts if not is_number(text))
-        remedy = f"Add it to {as_mark(mark)} if it marks a hole, or {as_category}."
+        remedy = _correct_or_declare(next(text for text in texts if not is_number(text)), column)
         raise refuse("text in a numeric column: expected numbers", is_number, remedy)
     if mostly(looks_like_date):
         remedy = (
             f"Correct the dates, add the text to {setting('missing')} if it marks a hole, or {as_category}."
         )
-        raise refuse(f"expected dates such as 2020-12-31{_no_day(texts)}", is_date, remedy)
+        raise refuse(f"expected dates such as {origin.date_example}{_no_day(texts)}", is_date, remedy)
     formats = likely_date_formats([text for text in texts if not is_no_day(text)])
     if formats:
         if any(map(is_no_day, texts)):
@@ -136,12 +135,20 @@ def to_values(cells: Cells, kind: Kind, column: str, origin: Origin) -> Float64A
     if values is not None:
         return counted.spread(values)
     bad = next(text for text in counted.distinct if not fits(text))
-    remedy = (
-        f"Correct it, add it to {as_mark(bad)} if it marks a hole, "
-        f"or set {setting('kinds', 'category', column=column)} if the column holds text."
-    )
+    remedy = _correct_or_declare(bad, column)
+    if kind == "date" and origin.date_format is not None:
+        expected = f"dates such as {origin.date_example}"
     no_day = _no_day(counted.distinct) if kind == "date" else ""
     raise _error(counted, fits, f"expected {expected}{no_day}", remedy, column, origin)
+
+
+def _as_category(column: str) -> str:
+    return f"set {setting('kinds', 'category', column=column)} if the column holds text"
+
+
+def _correct_or_declare(text: str, column: str) -> str:
+    """Return what to do about a text among values of another kind."""
+    return f"Correct it, add it to {as_mark(text)} if it marks a hole, or {_as_category(column)}."
 
 
 def _no_day(texts: Iterable[str]) -> str:
@@ -159,9 +166,12 @@ def _error(
 
 
 def to_codes(
-    cells: Cells, categories: tuple[str, ...] | None, column: str, origin: Origin
+    cells: Cells, categories: tuple[str, ...] | None, column: str, origin: Origin, *, ordered: bool = False
 ) -> tuple[Float64Array, tuple[str, ...]]:
-    """Convert cells to indices (n,) into the categories, by default all texts, sorted; NaN = hole."""
+    """Convert cells to indices (n,) into the categories, by default all texts, sorted; NaN = hole.
+
+    ``ordered`` is for messages: the command line has an option of its own for the order of a column.
+    """
     if isinstance(cells, CodedCells) and categories in (None, cells.categories):
         return cells.codes, cells.categories
     counted = as_texts(cells).text_counts
@@ -172,8 +182,8 @@ def to_codes(
     unknown = [text for text in counted.distinct if text not in code]
     if unknown:
         remedy = (
-            f"Add it to {setting('categories', column=column)}, or to {setting('missing')} if it marks a "
-            "hole." + did_you_mean(unknown[0], categories)
+            f"Add it to {setting('order' if ordered else 'categories', column=column)}, or to "
+            f"{setting('missing')} if it marks a hole." + did_you_mean(unknown[0], categories)
         )
         problem = f"expected one of {listing(categories, most=10)}"
         raise _error(counted, code.__contains__, problem, remedy, column, origin)

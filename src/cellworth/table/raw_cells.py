@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
 from numbers import Integral, Real
@@ -17,7 +17,7 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.cached_property import cached_property
 from cellworth.errors import DataError
 from cellworth.messages import shorten
-from cellworth.table.dates import day_number, days_from_stamps, format_day
+from cellworth.table.dates import day_number, days_from_stamps, format_day, write_in
 from cellworth.table.parse_values import label
 
 
@@ -26,13 +26,22 @@ class Origin:
     """The file, frame or arrays that a table is read from, with a name for each row.
 
     Every message starts with `name`. `row_ids` are the user's (n,), taken from `ids_from`. `lines` are the
-    lines on which rows begin, counted from 1; None if the source has no lines.
+    lines on which rows begin, counted from 1; None if the source has no lines. `date_format` is that of
+    `datetime.strptime`, if dates are not ISO.
     """
 
     name: str
     row_ids: Sequence[str] = ()
     lines: Sequence[int] | None = None
     ids_from: Literal["column", "index", "row_ids"] = "column"
+    date_format: str | None = None
+
+    @property
+    def date_example(self) -> str:
+        """A day as the source writes it, for messages."""
+        return (
+            "2020-12-31" if self.date_format is None else write_in(self.date_format, datetime(2020, 12, 31))
+        )
 
     def row(self, index: int) -> str:
         """Name one row, as in "row 'p17' (line 18)"."""

@@ -59,7 +59,8 @@ def read_csv(
             wishes = replace(wishes, decimal=written.decimal, iso_dates=written.date_format is None)
             quick = _quickly(content if text is None else text, delimiter, path, wishes)
             if quick is not None:
-                return written.standard(_named(quick[0], name), as_is), quick[1]
+                origin = replace(quick[1], date_format=written.date_pattern)
+                return written.standard(_named(quick[0], name), as_is), origin
         text = content.decode() if text is None else text
         if any_separator or (delimiter is None and written.decimal == ","):
             delimiter = _most_common(text, delimiter)
@@ -89,7 +90,7 @@ def read_csv(
     ]
     columns = written.standard(_named(columns, name), as_is)
     del records  # the fields are in the columns
-    return columns, Origin(name, NumberedRows(len(lines)), lines)
+    return columns, Origin(name, NumberedRows(len(lines)), lines, date_format=written.date_pattern)
 
 
 def _named(columns: list[RawColumn], file: str) -> list[RawColumn]:

@@ -106,11 +106,16 @@ class TextFile:
         return found
 
     @property
+    def date_pattern(self) -> str | None:
+        """The format of dates for `datetime.strptime`; None if they are ISO dates."""
+        return None if self.date_format is None else strptime_format(self.date_format)
+
+    @property
     def dates_are_numbers(self) -> bool:
         """Whether a date in the format can be taken for a number, such as 31122020."""
-        if self.date_format is None:
+        if self.date_pattern is None:
             return False
-        example = write_in(strptime_format(self.date_format), datetime(2001, 12, 31, 23, 58, 59))
+        example = write_in(self.date_pattern, datetime(2001, 12, 31, 23, 58, 59))
         return is_number(example) or (self.decimal == "," and point_number(example) is not None)
 
 

@@ -85,8 +85,8 @@ def test_fields_are_named_as_on_the_page():
     message = message_of(lambda: Table.read(FileBytes("a.csv", b"id,size\np1,3\np2,4\np3,lots\n")))
     assert said(message, "de") == (
         "a.csv, Spalte 'size': erwartet werden Zahlen wie im Großteil der Spalte, nicht 'lots' bei '2' "
-        "(Zeile 4). Tragen Sie 'lots' im Feld 'Zeichen für fehlende Werte, außer leeren Feldern' ein, "
-        "wenn es einen fehlenden Wert bezeichnet, oder wählen Sie 'Kategorien' als Art von 'size', wenn die "
-        "Spalte Text enthält."
+        "(Zeile 4). Berichtigen Sie es, tragen Sie 'lots' im Feld 'Zeichen für fehlende "
+        "Werte, außer leeren Feldern' ein, wenn es einen fehlenden Wert bezeichnet, oder wählen "
+        "Sie 'Kategorien' als Art von 'size', wenn die Spalte Text enthält."
     )
     assert "choose 'categories' as the kind of 'size'" in said(message, "en")

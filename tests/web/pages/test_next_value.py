@@ -1,6 +1,8 @@
 """The page for one row: what is known, what next, and back into the table."""
 
+from cellworth import Prices
 from cellworth.campaign import Campaign
+from tests.campaign.campaigns import begin
 from tests.web.pages.visitor import STUDY
 
 
@@ -15,8 +17,10 @@ def test_what_next_and_keep(fresh):
     assert "expected a whole number" in wrong.answer.text
     assert wrong.answer.request.method == "GET"  # it can be loaded again
     assert 'value="old"' in wrong.answer.text  # what was typed is still there
-    assert "expected an amount" in fresh.send(form, confidence="much").answer.text
-    assert "at most 100" in fresh.send(form, confidence="101").answer.text
+    assert "expected an amount" in fresh.send(form, budget="much").answer.text
+    for share in ("much", "101", "0", "-5"):
+        page = fresh.send(form, confidence=share).text
+        assert f"A probability is above 0 and at most 100 %, not '{share}'." in page
     form.action = STUDY + "/next/keep"
     assert "Give the row a name" in fresh.send(form, v1="61").answer.text
     fresh.send(form, v1="61", row="q1")
@@ -29,6 +33,14 @@ def test_what_next_and_keep(fresh):
     fresh.send(form, row="q1", v0="21,5")  # a decimal comma is one
     with Campaign.open(fresh.url) as campaign:
         assert campaign.row("q1").cells[0].value == 21.5
+
+
+def test_amounts_have_the_currency_of_the_prices(fresh):
+    begin(store=fresh.url, name="euros", prices=Prices.same(2, currency="EUR")).close()
+    for name, has_currency in ((STUDY, False), ("/campaigns/euros", True)):
+        page = fresh.look(f"{name}/next").text
+        for label in ("An error costs", "Most to spend on a row", "To spend on a row on average"):
+            assert (f"{label} (EUR)" in page) is has_currency
 
 
 def test_a_value_far_outside_those_known_is_questioned(fresh):

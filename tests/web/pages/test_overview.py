@@ -1,5 +1,9 @@
 """The next batch, previewed and asked for."""
 
+import re
+
+import pytest
+
 from cellworth.campaign import Campaign
 from tests.web.pages.visitor import STUDY
 
@@ -36,3 +40,12 @@ def test_a_link_from_another_site_starts_no_preview(fresh, monkeypatch):
     headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
     answer = fresh.client.get(STUDY + "?preview=1&count=3", headers=headers)
     assert (answer.status_code, begun) == (200, [])
+
+
+@pytest.mark.parametrize(
+    ("asked", "wrong"),
+    [("budget=much", ["budget"]), ("budget=5&count=-1", ["count"]), ("budget=much&count=x", ["budget"])],
+)
+def test_only_the_field_that_is_wrong_is_marked(fresh, asked, wrong):
+    page = fresh.client.get(f"{STUDY}?preview=1&{asked}").text
+    assert re.findall(r'<input id="(budget|count)"[^>]*aria-invalid="true"', page) == wrong

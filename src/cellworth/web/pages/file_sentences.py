@@ -282,9 +282,6 @@ SENTENCES: dict[str, str] = {
     "a cell must be a number, text, a boolean or a date": message(
         "expected a number, text, yes or no, or a date"
     ),
-    "Add it to {setting} if it marks a hole, or {as_category}.": message(
-        "Write {setting} if it marks a missing value, or {as_category}."
-    ),
     "Correct the dates, add the text to {setting} if it marks a hole, or {as_category}.": message(
         "Correct the dates, add the text to {setting} if it marks a missing value, or {as_category}."
     ),

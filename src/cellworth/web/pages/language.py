@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from cellworth.prices.currency import money_text
+from cellworth.prices.currency import in_currency, money_text
 
 LANGUAGES = {"en": "English", "de": "Deutsch"}
 """The languages of the pages, each by its own name; English is the source."""
@@ -102,6 +102,10 @@ class ReaderNumbers:
         text = f"{int(whole):,}" if whole not in ("-0", "-") else "-0"
         text = text.replace(",", self._thousands) + (self._point + decimals if decimals else "")
         return f"{text} {currency}" if currency else text
+
+    def in_currency(self, words: str) -> str:
+        """Return the label of an axis of amounts, with their currency."""
+        return in_currency(words, self._currency)
 
     def count(self, number: int) -> str:
         """Return a whole number with thousands marks."""

@@ -113,15 +113,24 @@ def _typed(form: Mapping[str, str], columns: tuple[Column, ...], language: str) 
 
 def _settings(form: Mapping[str, str], number: bool) -> dict[str, Any]:
     """Return the settings of the policy; ParameterError for what is not a number."""
-    share = _money(form, "confidence", "Enough")
     cost, budget = _money(form, "error_cost", "An error costs"), _money(form, "budget", "Budget")
     mean = None if cost is not None else _money(form, "mean_budget", "Budget")
     settings: dict[str, Any] = {"error_cost": cost, "budget": budget, "mean_budget": mean}
     if number:
-        return settings | {"deviation": share}
-    if share is not None and not 0 < share <= 100:
-        raise ParameterError(f"Enough: expected per cent, above 0 and at most 100; got {share:g}.")
+        return settings | {"deviation": _money(form, "confidence", "Enough")}
+    share = _per_cent(form.get("confidence", "").strip())
     return settings | {"confidence": None if share is None or cost is not None else share / 100}
+
+
+def _per_cent(text: str) -> float | None:
+    """Return the probability, in per cent, at which it is enough; None if blank."""
+    try:
+        share = amount(text, "Enough")
+    except ParameterError:  # it speaks of money
+        share = 0.0
+    if share is not None and not 0 < share <= 100:
+        raise ParameterError(f"Enough: expected per cent, above 0 and at most 100; got {text[:40]!r}.")
+    return share
 
 
 def _money(form: Mapping[str, str], name: str, what: str = "Spent") -> float | None:

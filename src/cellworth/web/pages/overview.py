@@ -41,14 +41,14 @@ async def overview(
     """Show whether to go on, the learning curve and the money; with ``preview``, what an ask would buy."""
     typed = typed_in(request)
     wish = typed.get("wish", {"budget": budget, "count": count})
-    bought, error = None, None
+    bought, error, wrong = None, None, set[str]()
     # A preview costs as much as an ask, and no other site may start one.
     if preview and identity.role >= Role.MANAGE and not is_from_elsewhere(request.headers):
         try:
             limits = amount(budget, "Money"), whole(count, "Values", least=1)
             bought = await jobs.run(name, summarise, preview_summary, *limits)
         except ParameterError as problem:
-            error = str(problem)
+            error, wrong = str(problem), _wrong_fields(budget, count)
     head = await pool.read(name, head_of)
     summary, people = summary_of(jobs, name, "overview"), summary_of(jobs, name, "people")
     curve = None
@@ -70,7 +70,21 @@ async def overview(
         wish=wish,
         preview=bought,
         error=error,
+        wrong=wrong,
     )
+
+
+def _wrong_fields(budget: str, count: str) -> set[str]:
+    """Return which field of a rejected preview cannot be read; both if they are wrong only together."""
+    try:
+        amount(budget, "Money")
+    except ParameterError:
+        return {"budget"}
+    try:
+        whole(count, "Values", least=1)
+    except ParameterError:
+        return {"count"}
+    return {"budget", "count"}
 
 
 @router.post("/campaigns/{name}/ask", dependencies=[require_role("manage"), Depends(check_csrf)], name="ask")

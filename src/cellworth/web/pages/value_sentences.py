@@ -27,6 +27,7 @@ SENTENCES: dict[str, str] = {
         "Write a number such as 1250.5, with nothing between thousands."
     ),
     "There is no such day.": message("There is no such day."),
+    "Leave it out if it is not known.": message("Leave it blank if it is not known."),
     "Did you mean {name}?": message("Did you mean {name}?"),
     "column {column}: {typed} may be read in two ways. Type {one} or {two}.": message(
         "{column}: {typed} may be read in two ways. Type {one} or {two}."

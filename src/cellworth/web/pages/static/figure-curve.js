@@ -37,7 +37,7 @@ export function drawCurve(element, { metric, history, projection, budget, texts 
       name: metric,
       customdata: history.map((point) => [point.score.low, point.score.high, point.bought]),
       hovertemplate:
-        `${metric} %{y:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f})` +
+        `${metric} %{y:.3f} (%{customdata[0]:.3f} ${texts.to} %{customdata[1]:.3f})` +
         `<br>%{x:,.2f} ${texts.money}, %{customdata[2]} ${texts.cells}<extra></extra>`,
     },
   ];
