@@ -96,7 +96,7 @@ def _head(seeds: int, names: Sequence[str]) -> list[str]:
         f"Ten tables of at most {MOST_ROWS} training rows, {OBSERVED:.0%} of the cells and {LABELLED:.0%}",
         "of the labels known. A cell costs 1, a label 0.1 to 100. Each strategy gets the same money, up to",
         "80 % of what all labels or all cells cost, whichever is less, in four purchases.",
-        f"{'**One seed**' if one else f'**{seeds} seeds**'} (the protocol says three)"
+        f"{'**One seed**' if one else f'**{seeds} seeds**'} (the protocol says ten)"
         + ("; the noise of a single case is then unknown, only that over tables." if one else "."),
         "Scores are AUC (R2 for airfoil) on complete test rows, the mean after the four purchases. Cases",
         "that are not in the tables below have not been run yet: the command, with the same folder, goes on.",
