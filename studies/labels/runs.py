@@ -25,7 +25,7 @@ TABLES = {
     "report": ("chess", "heart", "pima", "mammographic", "vehicle"),
 }
 RATIOS = (0.1, 1.0, 10.0, 100.0)
-SEEDS = (0, 1, 2)
+SEEDS = range(10)
 MOST_ROWS, MOST_TEST_ROWS = 400, 2000
 OBSERVED, LABELLED = 0.3, 0.2
 STEP, ROUNDS = 0.2, 4

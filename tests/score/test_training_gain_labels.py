@@ -1,5 +1,7 @@
 """Labels and cells in one currency: the curve of a row, and what retraining makes of it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,13 @@ from scipy.stats import spearmanr
 from cellworth import GaussianCompleter
 from cellworth.errors import ParameterError
 from cellworth.score import Round, TrainingGain
-from cellworth.score.effective_rows import completion_gains, joint_gains, label_gains, shared_gains
+from cellworth.score.effective_rows import (
+    LABEL_FIRST,
+    completion_gains,
+    joint_gains,
+    label_gains,
+    shared_gains,
+)
 
 NOISE = 0.1
 
@@ -106,6 +114,21 @@ def test_the_scorer_gives_labels_and_cells_a_worth_in_one_table(number):
     # A label is worth more, the more of its row is known.
     known = (~holes).sum(axis=1)[unlabelled]
     assert spearmanr(known, labels[unlabelled, -1]).statistic > 0.3
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), number=st.booleans())
+def test_labels_that_pay_alone_are_worth_the_same_beside_cells_and_without(seed, number):
+    # So cheap that no cell pays together with the label: what is left is the label of the row as it is.
+    this_round = labelled_round(np.full(120, 1e-6), seed=seed, number=number)
+    beside, alone = (
+        TrainingGain(model="ridge regression" if number else "logistic regression", buys=buys).score(
+            replace(this_round, rng=np.random.default_rng(1))
+        )[:, -1]
+        for buys in ("both", "labels")
+    )
+    np.testing.assert_allclose(beside, alone, rtol=2 * LABEL_FIRST)
+    np.testing.assert_array_equal(np.argsort(-beside, kind="stable"), np.argsort(-alone, kind="stable"))
 
 
 def test_with_one_class_known_labels_come_first():

@@ -150,10 +150,10 @@ class TrainingGain(Memoryless):
         effects = self._effects(models, draws, this_round.holes[judged], unexplained[judged])
         explained = unexplained * effects * this_round.holes
         unlabelled, prices = this_round.unlabelled, this_round.label_prices
-        if self.buys == "labels" and sells:
-            return label_gains(explained, noise, unlabelled) * _leverages(this_round, told)
         if sells:
             explained = explained * self._label_scale(effects, noise)
+        if sells and self.buys == "labels":
+            return label_gains(explained, noise, unlabelled) * _leverages(this_round, told)
         learned, known = explained[np.flatnonzero(~unlabelled)[trained]], (~this_round.holes).sum(axis=0)
         through = completion_gains(learned, noise, known, n_labelled)
         if prices is None or not sells:
@@ -198,14 +198,13 @@ class TrainingGain(Memoryless):
         assert some.variance is not None
         effects = self._effects(models, draws, holes, some.variance[at] * holes / units)
         if sells:
+            effects = effects * self._label_scale(effects, noise)
             information = LabelInformation.of_products(
                 products, some.completed[np.searchsorted(numbers, told)]
             )
         if sells and self.buys == "labels":
             shared: tuple[Any, ...] = units, effects, noise, information
             return BlockScores(completed, _label_gains_of_block, shared=shared, labels="only")
-        if sells:
-            effects = effects * self._label_scale(effects, noise)
         of_trained = _explained(some, units, effects)[np.searchsorted(numbers, trained)]
         through = completion_gains(of_trained, noise, completed.summary.counts, n_labelled)
         shared = units, effects, noise, through, prices
