@@ -5,15 +5,18 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
+from functools import partial
 from typing import Any, Self
 
 from joblib import effective_n_jobs
 
 from cellworth.blocks.engine_protocol import (
     ARRAYS_PER_BLOCK,
+    BLOCKS_PER_WORKER,
+    FAN_IN,
     Blocks,
     Function,
     Merge,
@@ -72,7 +75,8 @@ class DaskEngine:
     Notes
     -----
     A pass takes one task per block, one that distributes the shared arguments, and one for every eight
-    results merged. The order of merging does not depend on the number of workers.
+    results merged. Where blocks are many and none is held by a worker, one task takes eight neighbours and
+    merges their results. The order of merging does not depend on the number of workers.
 
     Examples
     --------
@@ -187,11 +191,38 @@ class DaskEngine:
 
     def reduce(self, function: Function, merge: Merge, *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Any:
         """Do the same, merge the results in a tree on the workers, and wait for the final result."""
-        futures = list(self.map(function, *blocks, shared=shared).items)
+        if self._in_runs(blocks):
+            futures = self._reduced_runs(function, merge, blocks, shared)
+        else:
+            futures = list(self.map(function, *blocks, shared=shared).items)
         while len(futures) > 1:
             groups = in_groups(futures)
             futures = [self.client.submit(_merged, merge, *group, pure=False) for group in groups]
         return self._result(futures[0])
+
+    def _in_runs(self, blocks: tuple[Blocks, ...]) -> bool:
+        """Return whether a task takes a run of blocks: if no worker holds any, and there are enough runs.
+
+        Neighbouring blocks then stay together, so a row group that was cut into several is decoded by one
+        worker, and not by each; and the scheduler has an eighth of the tasks.
+        """
+        enough = FAN_IN * BLOCKS_PER_WORKER * self._resources()[1]
+        future = require("distributed").Future
+        held = (isinstance(item, future) for of_kind in blocks for item in of_kind.items)
+        return len(blocks[0]) >= enough and not any(held)
+
+    def _reduced_runs(
+        self, function: Function, merge: Merge, blocks: tuple[Blocks, ...], shared: tuple[Any, ...]
+    ) -> list[Any]:
+        """Submit the first level of the tree, one task for each run of blocks."""
+        held = self.client.submit(_hold, function, *shared, pure=False)
+        runs = in_groups(list(zip(*(each.items for each in blocks), strict=True)))
+        futures = self.client.map(_call_on_run, runs, merge=merge, held=held, pure=False)
+        if self.watch is not None:
+            progress = PassProgress(self.watch, len(blocks[0]))
+            for run, future in zip(runs, futures, strict=True):
+                future.add_done_callback(partial(progress.count, blocks=len(run)))
+        return list(futures)
 
     def _result(self, future: Any) -> Any:
         from distributed import KilledWorker
@@ -285,6 +316,10 @@ def _merged(merge: Merge, *results: Any) -> Any:
 
 def _hold(*shared: Any) -> tuple[Any, ...]:
     return shared
+
+
+def _call_on_run(run: Sequence[tuple[Any, ...]], merge: Merge, held: tuple[Any, ...]) -> Any:
+    return merge_in_tree(merge, (_call(*of_blocks, held=held) for of_blocks in run))
 
 
 def _call(*of_blocks: Any, held: tuple[Any, ...]) -> Any:

@@ -164,10 +164,10 @@ class PassProgress:
         self._watch, self._total, self._done = watch, total, 0
         self._lock = Lock()
 
-    def count(self, *_: Any) -> None:
-        """Count one more."""
+    def count(self, *_: Any, blocks: int = 1) -> None:
+        """Count one more block, or several."""
         with self._lock:
-            self._done += 1
+            self._done += blocks
             self._watch(self._done, self._total)
 
 
