@@ -206,10 +206,14 @@ class DaskEngine:
         Neighbouring blocks then stay together, so a row group that was cut into several is decoded by one
         worker, and not by each; and the scheduler has an eighth of the tasks.
         """
-        enough = FAN_IN * BLOCKS_PER_WORKER * self._resources()[1]
+        n_runs = len(blocks[0]) // FAN_IN
+        if n_runs < BLOCKS_PER_WORKER:
+            return False
+        # Between two passes there may be no worker at all: one that died is being restarted.
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         future = require("distributed").Future
         held = (isinstance(item, future) for of_kind in blocks for item in of_kind.items)
-        return len(blocks[0]) >= enough and not any(held)
+        return n_runs >= BLOCKS_PER_WORKER * sum(w["nthreads"] for w in workers) and not any(held)
 
     def _reduced_runs(
         self, function: Function, merge: Merge, blocks: tuple[Blocks, ...], shared: tuple[Any, ...]
