@@ -167,8 +167,13 @@ class PassProgress:
     def count(self, *_: Any, blocks: int = 1) -> None:
         """Count one more block, or several."""
         with self._lock:
-            self._done += blocks
-            self._watch(self._done, self._total)
+            if self._done < self._total:
+                self._done = min(self._total, self._done + blocks)
+                self._watch(self._done, self._total)
+
+    def finish(self) -> None:
+        """Count the blocks that are left, if any: the pass is over."""
+        self.count(blocks=self._total)
 
 
 class Sized:
