@@ -29,6 +29,14 @@ _WORDS: dict[CellStatus, StatusWord] = {
 }
 
 
+_STATUS = {word: status for status, word in _WORDS.items()}
+
+
+def status_of_word(word: StatusWord) -> CellStatus:
+    """Return the status that people know by a word."""
+    return _STATUS[word]
+
+
 @dataclass(frozen=True)
 class CellRecord:
     """A cell as it is now.
