@@ -106,8 +106,8 @@ REST = """## Functions
 | `Campaign.undecided`, `cellworth next` | likewise, for the first 1,000 rows without a label |
 | `Campaign.cells` | no; of a campaign on some rows, `table.every(k)` |
 | pages and REST: queue, grid in the order of rows, rows, columns, money, history | yes |
-| REST: rows by a text in their id, by the status of their cells | yes, 1,000,000 rows in a request |
-| pages and REST: other summaries, filters of the grid, whole files | no |
+| pages and REST: rows by a text in their id, by missing cells | yes, 1,000,000 rows in a request |
+| pages and REST: other summaries, the grid sorted, whole files | no |
 | `simulate`, `forecast`; `cellworth model` | on such rows, and warn of it; money is that of all |
 | `Policy`; `cellworth next --table` | learns from such rows, and warns of it |
 | `CompletingClassifier`, `CompletingRegressor` | no; on a sample, `Table.open(...).every(k)` |
