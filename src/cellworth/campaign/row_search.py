@@ -21,7 +21,7 @@ from cellworth.campaign.state import State
 
 MOST_LOOKED_AT = 1_000_000
 """Rows that a call looks at, at most."""
-FEWEST_AT_ONCE, MOST_AT_ONCE = 2_000, 50_000
+FEWEST_AT_ONCE, MOST_AT_ONCE = 2_000, 200_000
 """Rows looked at at once: few at first, as most pages are full soon, then more, as a block is read whole."""
 SPAN = 100_000
 """Rows that are read, about, to show one of them."""
