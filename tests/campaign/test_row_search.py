@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cellworth import Campaign
 from cellworth.campaign.stores import MemoryStore
-from cellworth.errors import DataError
+from cellworth.errors import DataError, ParameterError
 from tests.campaign.campaigns import Clock
 from tests.campaign.on_blocks import begin_both, make_tables, values_for
 
@@ -74,7 +74,8 @@ def test_pages_have_the_rows_of_a_plain_loop(both, text, column, words, most, at
         patch.setattr("cellworth.campaign.row_search.SPAN", 10)
         found = []
         for campaign in both:
-            every = pages(campaign, most, row_contains=text, column=column, status=words)
+            where = column if words else None
+            every = pages(campaign, most, row_contains=text, column=where, status=words)
             found.append(list(itertools.chain.from_iterable(page.rows for page in every)))
     assert [each.place for each in found[0]] == by_a_loop(both[1], text, column, words)
     assert found[0] == found[1]
@@ -114,7 +115,11 @@ def test_what_events_did_is_found_without_a_pass(both, monkeypatch):
     assert len(big.search_rows(status=["bought", "refused"]).rows) >= 3
 
 
-def test_a_wrong_column_is_named(both):
+def test_wrong_columns_and_statuses_are_named(both):
     for campaign in both:
         with pytest.raises(DataError, match="weihgt"):
             campaign.search_rows(column="weihgt", status=["missing"])
+        with pytest.raises(ParameterError, match="none is given with 'weight'; add one, such as 'missing'"):
+            campaign.search_rows(column="weight")
+        with pytest.raises(ParameterError, match="one of missing, out, known, bought, refused; got 'sold'"):
+            campaign.search_rows(status=["sold"])

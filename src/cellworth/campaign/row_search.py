@@ -18,6 +18,8 @@ from cellworth.arrays import BoolArray, IntArray
 from cellworth.campaign.cell_values import MARKED, CellStatus
 from cellworth.campaign.current_cells import RowRecord, StatusWord, row_records, status_of_word
 from cellworth.campaign.state import State
+from cellworth.errors import ParameterError
+from cellworth.messages import shorten
 
 MOST_LOOKED_AT = 1_000_000
 """Rows that a call looks at, at most."""
@@ -89,6 +91,11 @@ class _RowSearch:
         every = range(len(state.index.columns))
         self._columns = list(every) if wanted.column is None else [state.index.column(wanted.column)]
         self._status = frozenset(map(status_of_word, wanted.status))
+        if wanted.column is not None and not wanted.status:
+            raise ParameterError(
+                f"column says where to look for a status, and none is given with {shorten(wanted.column)}; "
+                "add one, such as 'missing'."
+            )
 
     def steps(self, after: int) -> Iterator[tuple[IntArray, int]]:
         """Yield the rows that fit among the next ones, and the number of the row after these."""

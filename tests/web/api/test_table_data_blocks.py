@@ -54,6 +54,9 @@ def test_rows_are_searched_in_pages(big, http, monkeypatch):
     assert {row["row"] for row in study.rows(status=["out"])} == {each.row for each in asked[1:]}
     assert "weihgt" in http.get(path, params={"column": "weihgt"}).text
     assert http.get(path, params={"status": "sold"}).status_code == 422
+    alone = http.get(path, params={"column": "weight"})
+    assert 400 <= alone.status_code < 500
+    assert "such as 'missing'" in alone.text
     # A page that ends early says how far it looked; here the server runs in this process.
     monkeypatch.setattr("cellworth.campaign.row_search.MOST_LOOKED_AT", 20)
     assert http.get(path, params={"row_contains": "nobody"}).json() == {"items": [], "next": 20}
