@@ -71,6 +71,19 @@ def test_learned_cells_replace_those_in_the_files(both):
     assert np.array_equal(big.every(1).values, whole.values, equal_nan=True)
 
 
+def test_cells_of_one_column_are_those_of_the_whole_table(both):
+    """One column is read alone; the learned cells, labels and added rows are those of all columns."""
+    big, whole = both
+    now = big.with_rows(whole.head(3))
+    now = now.with_cells(np.array([4, 5, 6, N + 1]), np.array([0, 1, 2, 0]), np.array([0.5, 1.0, 1.0, 2.5]))
+    table, rows = now.every(1), np.random.default_rng(1).permutation(N + 3)
+    together = now.values_at(np.repeat(rows, 3), np.tile([0, 1, 2], len(rows))).reshape(-1, 3)
+    for j, cells in enumerate([*table.values.T, table.target.cells]):
+        alone = now.values_at(rows, np.full(len(rows), j))
+        assert np.array_equal(alone, cells[rows], equal_nan=True)
+        assert np.array_equal(alone, together[:, j], equal_nan=True)
+
+
 def test_what_needs_the_table_in_memory_says_so(both):
     big, _ = both
     with pytest.raises(ParameterError, match=r"in memory.*table\.every\(100\)"):

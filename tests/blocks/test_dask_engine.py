@@ -1,4 +1,4 @@
-"""A worker that dies is made up for, and nothing changes."""
+"""Tasks of one block or of a run give the same result; a worker that dies is made up for."""
 
 import os
 import signal
@@ -12,10 +12,10 @@ from sklearn.base import clone
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.blocks import DaskEngine, ThreadEngine, open_blocks
 from cellworth.blocks.dask_engine import LEAST_MEMORY, MOST_KEPT
-from cellworth.blocks.engine_protocol import PROCESS_BYTES, Blocks, join
+from cellworth.blocks.engine_protocol import PROCESS_BYTES, Blocks, join, merge_in_tree
 from cellworth.errors import DataError, ParameterError
 from tests.blocks.engines import need_dask
-from tests.blocks.tables import make_table
+from tests.blocks.tables import make_table, write_parquet
 
 SUPERVISED = SupervisedCompleter(max_iter=10, tol=0)
 NORMAL = GaussianCompleter(margins="normal", label_trust=0, max_iter=4, tol=0)
@@ -58,6 +58,55 @@ def test_a_killed_worker_changes_no_bit(engine, completer, checkpointed, tmp_pat
     assert (done.completed_.gather()[0] == expected).all()
     assert len(killed) == 1
     assert killed[0] not in engine.client.run(os.getpid).values()
+
+
+@pytest.mark.parametrize("n_blocks", [1, 8, 9, 63, 64, 65, 80, 129])
+def test_runs_of_blocks_are_merged_in_the_same_order_and_counted(engine, n_blocks):
+    """With two workers, from 64 blocks on one task takes eight of them."""
+    numbers, seen = Blocks(list(range(n_blocks))), []
+    engine.watch = lambda done, total: seen.append((done, total))
+    try:
+        merged = engine.reduce(str, _in_brackets, numbers)
+    finally:
+        engine.watch = None
+    assert merged == merge_in_tree(_in_brackets, map(str, range(n_blocks)))
+    assert seen == sorted(set(seen))
+    assert seen[-1] == (n_blocks, n_blocks)
+    assert len(seen) <= (-(-n_blocks // 8) if n_blocks >= 64 else n_blocks)
+
+
+def test_blocks_that_workers_hold_stay_where_they_are(engine):
+    """Each is a task then, alone or beside blocks that no worker holds."""
+    numbers = Blocks(list(range(80)))
+    held = engine.map(str, numbers)
+    assert engine.reduce(str, _in_brackets, held) == merge_in_tree(_in_brackets, map(str, range(80)))
+    pairs = (f"{number}{number}" for number in range(80))
+    assert engine.reduce(_side_by_side, _in_brackets, numbers, held) == merge_in_tree(_in_brackets, pairs)
+
+
+def _in_brackets(a, b):
+    return f"({a} {b})"
+
+
+def _side_by_side(a, b):
+    return f"{a}{b}"
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_fit_by_runs_of_blocks_has_the_bits_of_threads(engine, tmp_path):
+    """Of Parquet files whose row groups are cut into several blocks."""
+    X, _ = make_table(2000, 4, 1)
+    write_parquet(tmp_path / "table", X, row_group=330)
+    engine.block_rows, fitted = 20, []
+    try:
+        with ThreadEngine(n_jobs=2, block_rows=20) as threads:
+            for each in (engine, threads):
+                source = open_blocks(tmp_path / "table", engine=each)
+                assert len(source.blocks) >= 100
+                fitted.append(clone(NORMAL).fit(source))
+    finally:
+        engine.block_rows = 150
+    assert np.array_equal(fitted[0].covariance_, fitted[1].covariance_)
 
 
 def _nap(number):

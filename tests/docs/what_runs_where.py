@@ -98,7 +98,7 @@ REST = """## Functions
 | `advise`, `cellworth advise` | yes, with all prices, labels for sale and refused cells |
 | `advise` on sparse matrices, `.npz` files | yes, with `SparseCompleter` in every strategy; not "auto" |
 | `Campaign`: ask, tell, refuse, correct, take, of cells and labels | yes |
-| `Campaign`: rows, extend, fill, replay, check, backup, export | yes |
+| `Campaign`: rows, search_rows, extend, fill, replay, check, backup, export | yes |
 | `Campaign.status`, `forecast`, `advice` | on every k-th row, 4,000 to 8,000 in all, and say so |
 | `Campaign.model` | on the same rows, with their answers, and warns of it |
 | `Campaign.write_report` | yes, with scores of the same rows; without the map of cells and columns' worths |
@@ -106,7 +106,8 @@ REST = """## Functions
 | `Campaign.undecided`, `cellworth next` | likewise, for the first 1,000 rows without a label |
 | `Campaign.cells` | no; of a campaign on some rows, `table.every(k)` |
 | pages and REST: queue, grid in the order of rows, rows, columns, money, history | yes |
-| pages and REST: other summaries, filters of the grid, whole files | no |
+| pages and REST: rows by a text in their id, by missing cells | yes, 1,000,000 rows in a request |
+| pages and REST: other summaries, the grid sorted, whole files | no |
 | `simulate`, `forecast`; `cellworth model` | on such rows, and warn of it; money is that of all |
 | `Policy`; `cellworth next --table` | learns from such rows, and warns of it |
 | `CompletingClassifier`, `CompletingRegressor` | no; on a sample, `Table.open(...).every(k)` |

@@ -191,13 +191,21 @@ class BlockTable:
 
         Reads the blocks that these rows are in.
         """
-        wanted = np.asarray(numbers, dtype=np.intp)
-        asked = [(block, _within(wanted, block)) for block in self.blocks.items]
-        asked = [(block, rows) for block, rows in asked if len(rows)]
-        if not asked:
-            return self._in_memory(())
-        blocks, rows = zip(*asked, strict=True)
-        return self._in_memory(self.engine.reduce(_some, join, Blocks(blocks), Blocks(rows)))
+        return self._in_memory(self._read_at(_some, np.asarray(numbers, dtype=np.intp)))
+
+    def _read_at(self, function: Any, wanted: IntArray, *beside: IntArray) -> tuple[Any, ...]:
+        """Join ``function(block, rows, ...)`` of the blocks with some of these rows, in increasing order.
+
+        Rows are counted from the first of the block; ``beside`` are arrays (k,) that are cut like them.
+        """
+        asked = []
+        for block in self.blocks.items:
+            first, last = np.searchsorted(wanted, [block.start, block.stop])
+            if first < last:
+                asked.append(
+                    (block, wanted[first:last] - block.start, *(each[first:last] for each in beside))
+                )
+        return self.engine.reduce(function, join, *map(Blocks, zip(*asked, strict=True))) if asked else ()
 
     def head(self, rows: int = 5) -> Table:
         """Return the first rows as a table in memory."""
@@ -208,13 +216,8 @@ class BlockTable:
         if self.row_id is None and self.more is None:
             return [str(number) for number in numbers.tolist()]
         wanted, place = np.unique(numbers, return_inverse=True)
-        asked = [(block, _within(wanted, block)) for block in self.blocks.items]
-        asked = [(block, rows) for block, rows in asked if len(rows)]
-        if not asked:
-            return []
-        blocks, rows = zip(*asked, strict=True)
-        texts = self.engine.reduce(_ids, join, Blocks(blocks), Blocks(rows))
-        return [texts[at] for at in place.tolist()]
+        texts = self._read_at(_ids, wanted)
+        return [texts[at] for at in place.tolist()] if texts else []
 
     def row_numbers(self, row_ids: Sequence[str]) -> IntArray:
         """Return the numbers of the rows with these ids; DataError names the first that is not there.
@@ -254,16 +257,8 @@ class BlockTable:
         A label is a cell of the column after the last, with a value of the target's column.
         """
         order = np.argsort(rows, kind="stable")
-        asked = []
-        for block in self.blocks.items:
-            first, last = np.searchsorted(rows[order], [block.start, block.stop])
-            if first < last:
-                some = order[first:last]
-                asked.append((block, rows[some] - block.start, columns[some]))
         values = np.empty(len(rows))
-        if asked:
-            found = self.engine.reduce(_at, join, *map(Blocks, zip(*asked, strict=True)))
-            values[order] = np.concatenate(found)
+        values[order] = np.concatenate([np.empty(0), *self._read_at(_at, rows[order], columns[order])])
         return values
 
     def row_index(self, row_id: object) -> int:
@@ -344,12 +339,6 @@ def _one_after_other(a: Table, b: Table) -> Table:
     if target is not None and b.target is not None:
         target = target.with_cells(np.concatenate([target.cells, b.target.cells]))
     return Table(a.columns, np.vstack([a.values, b.values]), (*a.row_ids, *b.row_ids), target, a.row_id)
-
-
-def _within(wanted: IntArray, block: Any) -> IntArray:
-    first, last = np.searchsorted(wanted, [block.start, block.stop])
-    rows: IntArray = wanted[first:last] - block.start
-    return rows
 
 
 def _every(block: TableBlock, k: int) -> tuple[tuple[Any, ...], ...]:

@@ -178,7 +178,12 @@ class TableBlock:
         return self.learned.with_labels(labels, target, len(self.rules.columns))
 
     def at(self, rows: IntArray, columns: IntArray) -> Float64Array:
-        """Read the values (k,) of some cells, given by places; a label is a value of its column."""
+        """Read the values (k,) of some cells, given by places; a label is a value of its column.
+
+        If they are of one column, only that is read.
+        """
+        if (columns == columns[0]).all():
+            return self.column(int(columns[0]))[rows]
         values, y, _ = self.cells()
         p = values.shape[1]
         found = values[rows, np.minimum(columns, p - 1)]
@@ -188,6 +193,23 @@ class TableBlock:
             assert y is not None
             found[of_labels] = self.rules.target.cells_of(y[rows[of_labels]])
         return found
+
+    def column(self, place: int) -> Float64Array:
+        """Read the values (m,) of one column, or of the labels, which come after the last."""
+        rules = self.rules
+        if place == len(rules.columns):
+            assert rules.target is not None
+            return rules.target.cells_of(self.labels())
+        values = np.array(self._stored_column(place))
+        if self.learned is not None:
+            here = self.learned.columns == place
+            values[self.learned.rows[here]] = self.learned.values[here]
+        return values
+
+    def _stored_column(self, place: int) -> Float64Array:
+        """Read the values (m,) of a column as they were at the start."""
+        column = self.rules.columns[place]
+        return self.rules.values(column, self.block.cells([column.name])[0], self.start)
 
     def read(self) -> Part:
         """Read the rows as numeric columns for models; see `Encoded`."""
@@ -224,6 +246,10 @@ class AddedBlock(TableBlock):
             self.learned.put_into(values)
         ids = np.array(self._rows.row_ids, dtype=object) if self.with_ids else None
         return values, None if self.rules.target is None else self.labels(), ids
+
+    def _stored_column(self, place: int) -> Float64Array:
+        values: Float64Array = self._rows.values[:, place]
+        return values
 
     def ids_at(self, rows: IntArray) -> list[str]:
         """Return the ids of some rows."""

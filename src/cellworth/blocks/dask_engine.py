@@ -5,15 +5,18 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
+from functools import partial
 from typing import Any, Self
 
 from joblib import effective_n_jobs
 
 from cellworth.blocks.engine_protocol import (
     ARRAYS_PER_BLOCK,
+    BLOCKS_PER_WORKER,
+    FAN_IN,
     Blocks,
     Function,
     Merge,
@@ -72,7 +75,8 @@ class DaskEngine:
     Notes
     -----
     A pass takes one task per block, one that distributes the shared arguments, and one for every eight
-    results merged. The order of merging does not depend on the number of workers.
+    results merged. Where blocks are many and none is held by a worker, one task takes eight neighbours and
+    merges their results. The order of merging does not depend on the number of workers.
 
     Examples
     --------
@@ -176,22 +180,59 @@ class DaskEngine:
 
     def map(self, function: Function, *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Blocks:
         """Submit ``function(*of_block, *shared)`` for each block; return at once."""
-        # Shared arguments are a separate task, so each worker gets them once and they can be recomputed.
-        held = self.client.submit(_hold, function, *shared, pure=False)
-        futures = self.client.map(_call, *(list(b.items) for b in blocks), held=held, pure=False)
-        if self.watch is not None:
-            progress = PassProgress(self.watch, len(futures))
-            for future in futures:
-                future.add_done_callback(progress.count)
-        return Blocks(futures)
+        return Blocks(self._submitted(_call, function, blocks, shared)[0])
 
     def reduce(self, function: Function, merge: Merge, *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Any:
         """Do the same, merge the results in a tree on the workers, and wait for the final result."""
-        futures = list(self.map(function, *blocks, shared=shared).items)
+        if self._in_runs(blocks):
+            runs = Blocks(in_groups(list(zip(*(each.items for each in blocks), strict=True))))
+            futures, progress = self._submitted(
+                partial(_call_on_run, merge), function, (runs,), shared, [len(run) for run in runs.items]
+            )
+        else:
+            futures, progress = self._submitted(_call, function, blocks, shared)
         while len(futures) > 1:
             groups = in_groups(futures)
             futures = [self.client.submit(_merged, merge, *group, pure=False) for group in groups]
-        return self._result(futures[0])
+        result = self._result(futures[0])
+        if progress is not None:
+            progress.finish()  # callbacks run in a thread of their own, and may be late
+        return result
+
+    def _submitted(
+        self,
+        call: Function,
+        function: Function,
+        blocks: tuple[Blocks, ...],
+        shared: tuple[Any, ...],
+        sizes: Sequence[int] | None = None,
+    ) -> tuple[list[Any], PassProgress | None]:
+        """Submit a task for each item; ``sizes`` are how many blocks each stands for, 1 if not given."""
+        # Shared arguments are a separate task, so each worker gets them once and they can be recomputed.
+        held = self.client.submit(_hold, function, *shared, pure=False)
+        futures = self.client.map(call, *(list(b.items) for b in blocks), held=held, pure=False)
+        if self.watch is None:
+            return futures, None
+        counted = [1] * len(futures) if sizes is None else sizes
+        progress = PassProgress(self.watch, sum(counted))
+        for size, future in zip(counted, futures, strict=True):
+            future.add_done_callback(partial(progress.count, blocks=size))
+        return futures, progress
+
+    def _in_runs(self, blocks: tuple[Blocks, ...]) -> bool:
+        """Return whether a task takes a run of blocks: if no worker holds any, and there are enough runs.
+
+        Neighbouring blocks then stay together, so a row group that was cut into several is decoded by one
+        worker, and not by each; and the scheduler has an eighth of the tasks.
+        """
+        n_runs = len(blocks[0]) // FAN_IN
+        if n_runs < BLOCKS_PER_WORKER:
+            return False
+        # Between two passes there may be no worker at all: one that died is being restarted.
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        future = require("distributed").Future
+        held = (isinstance(item, future) for of_kind in blocks for item in of_kind.items)
+        return n_runs >= BLOCKS_PER_WORKER * sum(w["nthreads"] for w in workers) and not any(held)
 
     def _result(self, future: Any) -> Any:
         from distributed import KilledWorker
@@ -285,6 +326,10 @@ def _merged(merge: Merge, *results: Any) -> Any:
 
 def _hold(*shared: Any) -> tuple[Any, ...]:
     return shared
+
+
+def _call_on_run(merge: Merge, run: Sequence[tuple[Any, ...]], held: tuple[Any, ...]) -> Any:
+    return merge_in_tree(merge, (_call(*of_blocks, held=held) for of_blocks in run))
 
 
 def _call(*of_blocks: Any, held: tuple[Any, ...]) -> Any:

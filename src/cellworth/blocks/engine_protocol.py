@@ -164,11 +164,16 @@ class PassProgress:
         self._watch, self._total, self._done = watch, total, 0
         self._lock = Lock()
 
-    def count(self, *_: Any) -> None:
-        """Count one more."""
+    def count(self, *_: Any, blocks: int = 1) -> None:
+        """Count one more block, or several."""
         with self._lock:
-            self._done += 1
-            self._watch(self._done, self._total)
+            if self._done < self._total:
+                self._done = min(self._total, self._done + blocks)
+                self._watch(self._done, self._total)
+
+    def finish(self) -> None:
+        """Count the blocks that are left, if any: the pass is over."""
+        self.count(blocks=self._total)
 
 
 class Sized:

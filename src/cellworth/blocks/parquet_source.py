@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from cellworth.optional_packages import require
 from cellworth.table.keywords import declared_by
 from cellworth.table.raw_cells import Cells
 
-ROWS_IN_CACHE = 4096  # of a few dozen columns
+ROWS_IN_CACHE = 8192  # of a few dozen columns
 AHEAD = 4  # row groups: with a few workers, those between are being processed
 
 
@@ -177,33 +177,60 @@ class ParquetBlock:
 def put_floats(columns: Sequence[Any], out: AnyArray) -> None:
     """Write pyarrow columns (m,) of floats into the rows of ``out`` (m, d), NaN for null.
 
-    Some rows at a time, while they are in cache, and without the copy of a column that pyarrow would make.
+    Some rows at a time, while they are in cache, and without the copy of a column that pyarrow would make. A
+    null is put in by its bits, without a branch: where nulls are many and irregular, these cost most.
     """
-    parts = [(j, *part) for j, column in enumerate(columns) for part in _chunks(column, out.dtype)]
-    nothing = out.dtype.type(np.nan)
+    word = np.dtype(f"u{out.itemsize}")
+    nothing = np.array(np.nan, dtype=out.dtype).view(word)[()]
+    parts = [(j, *part) for j, column in enumerate(columns) for part in _chunks(column, word)]
+    rows, work = out.view(word), np.empty(ROWS_IN_CACHE, dtype=word)
     for start in range(0, len(out), ROWS_IN_CACHE):
         stop = min(start + ROWS_IN_CACHE, len(out))
         for j, first, values, known in parts:
             lo, hi = max(start, first), min(stop, first + len(values))
-            if lo < hi:
-                here = slice(lo - first, hi - first)
-                cells = values[here] if known is None else np.where(known[here], values[here], nothing)
-                out[lo:hi, j] = cells
+            if lo >= hi:
+                continue
+            cells = values[lo - first : hi - first]
+            if known is None:
+                rows[lo:hi, j] = cells
+                continue
+            changed = np.bitwise_xor(cells, nothing, out=work[: hi - lo])
+            changed &= known.masks(lo - first, hi - first, word)
+            np.bitwise_xor(changed, nothing, out=rows[lo:hi, j])
 
 
-def _chunks(column: Any, dtype: np.dtype[Any]) -> Iterator[tuple[int, AnyArray, AnyArray | None]]:
-    """Yield the first row of each chunk of a column, its values, and which are not null; None if all are."""
+class _Known(NamedTuple):
+    """Which cells of a chunk are not null, as Arrow keeps it: a bit each, from the bit ``begin`` on."""
+
+    packed: AnyArray
+    begin: int
+
+    def masks(self, start: int, stop: int, word: np.dtype[Any]) -> AnyArray:
+        """Return a word for each cell from ``start`` to ``stop``: all ones, or 0 if it is null."""
+        lo, hi = self.begin + start, self.begin + stop
+        masks = np.take(_masks_of_bytes(word), self.packed[lo // 8 : -(-hi // 8)], axis=0, mode="clip")
+        found: AnyArray = masks.reshape(-1)[lo % 8 :][: hi - lo]
+        return found
+
+
+@cache
+def _masks_of_bytes(word: np.dtype[Any]) -> AnyArray:
+    """Return for each byte the words (256, 8) of its bits: all ones, or 0."""
+    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+    return bits.astype(word) * np.iinfo(word).max
+
+
+def _chunks(column: Any, word: np.dtype[Any]) -> Iterator[tuple[int, AnyArray, _Known | None]]:
+    """Yield the first row of each chunk of a column, its values as words, and what is known; None if all."""
     first = 0
     for chunk in column.chunks:
         if not len(chunk):
             continue
         bits, data = chunk.buffers()
         begin, end = chunk.offset, chunk.offset + len(chunk)
-        known = None
-        if bits is not None and chunk.null_count:
-            packed = np.frombuffer(bits, dtype=np.uint8)[begin // 8 : -(-end // 8)]
-            known = np.unpackbits(packed, bitorder="little")[begin % 8 :][: len(chunk)].view(bool)
-        yield first, np.frombuffer(data, dtype=dtype)[begin:end], known
+        some_null = bits is not None and chunk.null_count
+        known = _Known(np.frombuffer(bits, dtype=np.uint8), begin) if some_null else None
+        yield first, np.frombuffer(data, dtype=word)[begin:end], known
         first += len(chunk)
 
 

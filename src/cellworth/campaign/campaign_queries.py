@@ -12,7 +12,7 @@ import numpy as np
 from cellworth import complete
 from cellworth import model as models
 from cellworth.cached_property import cached_property
-from cellworth.campaign import answer_file, open_cells
+from cellworth.campaign import answer_file, open_cells, row_search
 from cellworth.campaign import answers as reports
 from cellworth.campaign.asking import Asker
 from cellworth.campaign.assessment.assessment import Assessment
@@ -21,7 +21,14 @@ from cellworth.campaign.budget_and_prices import BudgetAndPrices
 from cellworth.campaign.campaign_events import Stage
 from cellworth.campaign.cell_values import CellStatus
 from cellworth.campaign.clock import Times, clock_problem
-from cellworth.campaign.current_cells import CellArrays, RowRecord, cell_arrays, counts_labels, row_records
+from cellworth.campaign.current_cells import (
+    CellArrays,
+    RowRecord,
+    StatusWord,
+    cell_arrays,
+    counts_labels,
+    row_records,
+)
 from cellworth.campaign.event_codec import Event
 from cellworth.campaign.log import Library, Log, cell_frame, check_moment, records
 from cellworth.campaign.settings import check_strategy, read_options, strategy_of
@@ -207,6 +214,25 @@ class CampaignQueries:
     def rows(self, after: int = 0, most: int = 100) -> list[RowRecord]:
         """Return rows as they are now, with the status of each cell, skipping the first ``after`` rows."""
         return self.rows_at(range(max(after, 0), max(after, 0) + most))
+
+    def search_rows(
+        self,
+        after: int = 0,
+        most: int = 100,
+        *,
+        row_contains: str = "",
+        column: str | None = None,
+        status: Iterable[StatusWord] = (),
+    ) -> row_search.RowPage:
+        """Return at most ``most`` rows whose id contains a text, or with a cell of some status.
+
+        The cell is that of ``column``, or of any if it is None; ``status`` are some of "known", "bought",
+        "out", "refused" and "missing". ``after`` is the previous page's, 0 for the first. A call looks at
+        1,000,000 rows at most, so a page may be short, or empty: ``after`` is None when all were looked at.
+        Reads no file for what is bought, out or refused but to show it, else one column of these rows.
+        """
+        wanted = row_search.RowFilter(row_contains, column, tuple(status))
+        return row_search.search_rows(self._log.newest(), self._log.now(), wanted, max(after, 0), most)
 
     def some_rows(self) -> list[str]:
         """Return the ids of rows, to complete what somebody types: all, or a sample of row blocks."""

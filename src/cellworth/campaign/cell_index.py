@@ -37,6 +37,9 @@ class RowNames(Protocol):
     def meet_places(self, places: IntArray) -> None:
         """Look the names at these positions up at once, so that `name` of each takes O(1) from now on."""
 
+    def names_between(self, start: int, stop: int) -> Sequence[str]:
+        """Return the names of the rows from ``start`` up to before ``stop``, all of which exist."""
+
     def unstated(self, names: Iterable[str]) -> dict[str, int]:
         """Return the positions of those of these rows that no event has stated, if events must."""
 
@@ -75,6 +78,10 @@ class ListedRows:
 
     def meet_places(self, places: IntArray) -> None:
         """Do nothing: all names are at hand."""
+
+    def names_between(self, start: int, stop: int) -> Sequence[str]:
+        """Return the names of the rows from ``start`` up to before ``stop``."""
+        return self.ids[start:stop]
 
     def unstated(self, names: Iterable[str]) -> dict[str, int]:
         """Return nothing: names and positions follow from the table."""
@@ -135,11 +142,14 @@ class CellIndex:
 
     def cell(self, row: object, column: object) -> Cell:
         """Return the positions of a cell; DataError suggesting the closest name if there is none."""
-        i = self.row(row)
+        return self.row(row), self.column(column)
+
+    def column(self, column: object) -> int:
+        """Return the position of a column; DataError suggesting the closest name if there is none."""
         j = self._columns.get(column) if isinstance(column, str) else None
         if j is None:
             raise DataError(not_there("column", column, [column.name for column in self.columns]))
-        return i, j
+        return j
 
     def row(self, row: object) -> int:
         """Return the position of a row; DataError suggesting the closest id if there is none."""

@@ -28,6 +28,8 @@ class CellStatus(IntEnum):
 
 
 HAS_VALUE = (CellStatus.KNOWN, CellStatus.TOLD)
+MARKED = (CellStatus.ASKED, CellStatus.TOLD, CellStatus.REFUSED)
+"""Cells whose status an event has set."""
 MAY_COME = (CellStatus.HOLE, CellStatus.ASKED)
 """Cells without a value that can be bought, or are out."""
 
@@ -46,6 +48,12 @@ class CellValues(Protocol):
 
     def at(self, rows: IntArray, columns: IntArray) -> tuple[NDArray[np.uint8], Float64Array]:
         """Return the status and values (k,) of some cells, which later calls then find in O(1)."""
+
+    def status_between(self, column: int, start: int, stop: int) -> NDArray[np.uint8]:
+        """Return the status (stop - start,) of a column's cells from one row up to before another."""
+
+    def marked(self) -> tuple[IntArray, IntArray, NDArray[np.uint8]]:
+        """Return the rows, columns and status (k,) of all cells asked for, told or refused, by row."""
 
     def known_in(self, column: int) -> Float64Array:
         """Return known values of a column: all of them, or those of a sample of rows and all told."""
@@ -111,6 +119,15 @@ class CellsInMemory:
     def at(self, rows: IntArray, columns: IntArray) -> tuple[NDArray[np.uint8], Float64Array]:
         """Return the status and values (k,) of some cells."""
         return self._status[rows, columns], self._values[rows, columns]
+
+    def status_between(self, column: int, start: int, stop: int) -> NDArray[np.uint8]:
+        """Return the status (stop - start,) of a column's cells; do not modify."""
+        return self.status[start:stop, column]
+
+    def marked(self) -> tuple[IntArray, IntArray, NDArray[np.uint8]]:
+        """Return the rows, columns and status (k,) of all cells asked for, told or refused; O(n p)."""
+        rows, columns = np.nonzero(np.isin(self.status, MARKED))
+        return rows, columns, self.status[rows, columns]
 
     def known_in(self, column: int) -> Float64Array:
         """Return all known values of a column."""

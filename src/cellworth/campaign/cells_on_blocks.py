@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cellworth.arrays import Float64Array, IntArray
 from cellworth.campaign.array_codec import slim, widened
 from cellworth.campaign.cell_index import Cell, ListedRows
-from cellworth.campaign.cell_values import HAS_VALUE, CellStatus, changed_cells
+from cellworth.campaign.cell_values import HAS_VALUE, MARKED, CellStatus, changed_cells
 from cellworth.campaign.columnar_dict import ColumnarDict
 from cellworth.campaign.table_codec import unpack
 from cellworth.prices.sampled_cost import CellsLeft
@@ -100,6 +100,13 @@ class RowsOnBlocks:
             self._forget(len(unknown))
             self._names.update(zip(unknown, names, strict=True))
             self._read.update(zip(names, unknown, strict=True))
+
+    def names_between(self, start: int, stop: int) -> Sequence[str]:
+        """Return the names of the rows from ``start`` up to before ``stop``; keeps none of them."""
+        n = self._founding.n_rows
+        first = np.arange(start, min(stop, n), dtype=np.intp)
+        added = self.added.names_between(max(start - n, 0), max(stop - n, 0))
+        return [*self._founding.table.row_ids(first), *added]
 
     def _forget(self, new: int) -> None:
         """Make room for names to be read."""
@@ -198,6 +205,21 @@ class CellsOnBlocks:
         both = [self._of(cell) if at is None else at for cell, at in zip(cells, found, strict=True)]
         status, numbers = zip(*both, strict=True) if both else ((), ())
         return np.array(status, dtype=np.uint8), np.array(numbers, dtype=np.float64)
+
+    def status_between(self, column: int, start: int, stop: int) -> NDArray[np.uint8]:
+        """Return the status (stop - start,) of a column's cells; reads that column of their blocks."""
+        values = self._at_start().values_at(np.arange(start, stop), np.full(stop - start, column))
+        found = np.where(np.isnan(values), CellStatus.HOLE, CellStatus.KNOWN).astype(np.uint8)
+        rows, columns, status, _ = self.changed()
+        some = (columns == column) & (rows >= start) & (rows < stop)
+        found[rows[some] - start] = status[some]
+        return found
+
+    def marked(self) -> tuple[IntArray, IntArray, NDArray[np.uint8]]:
+        """Return the rows, columns and status (k,) of all cells asked for, told or refused; no file."""
+        rows, columns, status, _ = self.changed()
+        some = np.isin(status, MARKED)
+        return rows[some], columns[some], status[some]
 
     def known_in(self, column: int) -> Float64Array:
         """Return the known values of a column in the sample of rows, and all that were told."""

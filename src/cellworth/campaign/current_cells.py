@@ -14,6 +14,7 @@ from cellworth.campaign.cell_index import Cell
 from cellworth.campaign.cell_values import HAS_VALUE, MAY_COME, CellStatus
 from cellworth.campaign.event_codec import Value, value_to_json
 from cellworth.campaign.state import State
+from cellworth.errors import ParameterError
 from cellworth.prices import Prices
 
 if TYPE_CHECKING:
@@ -27,6 +28,16 @@ _WORDS: dict[CellStatus, StatusWord] = {
     CellStatus.TOLD: "bought",
     CellStatus.REFUSED: "refused",
 }
+
+
+_STATUS = {word: status for status, word in _WORDS.items()}
+
+
+def status_of_word(word: StatusWord) -> CellStatus:
+    """Return the status that people know by a word; ParameterError if none is."""
+    if word not in _STATUS:
+        raise ParameterError(f"a status must be one of {', '.join(_STATUS)}; got {word!r}.")
+    return _STATUS[word]
 
 
 @dataclass(frozen=True)

@@ -320,9 +320,12 @@ class RemoteCampaign:
         found: dict[str, Any] = self._client.send("GET", f"{self._path}/rows/{segment(row)}").json()
         return found
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield all rows, page by page; see `Campaign.rows`."""
-        return self._client.pages(f"{self._path}/rows")
+    def rows(
+        self, *, row_contains: str | None = None, column: str | None = None, status: Iterable[str] = ()
+    ) -> Iterator[dict[str, Any]]:
+        """Yield all rows, or those that fit, page by page; see `Campaign.search_rows`."""
+        query = {"row_contains": row_contains, "column": column, "status": list(status)}
+        return self._client.pages(f"{self._path}/rows", **query)
 
     def estimates(self, row: str) -> dict[str, Any]:
         """Return a row with an estimate, an interval and a worth for each missing cell."""

@@ -38,6 +38,31 @@ def test_rows_columns_asks_and_answers(big, http):
     assert status[cell.column] == "bought"
 
 
+def test_rows_are_searched_in_pages(big, http, monkeypatch):
+    study, whole = big
+    asked = study.ask(count=3)
+    study.refuse([(asked[0].row, asked[0].column)], "no")
+    path, j = api(study.name, "rows"), whole.column_index("weight")
+    wanted = [row for row in whole.row_ids if "p1" in row]
+    assert [row["row"] for row in study.rows(row_contains="P1")] == wanted
+    first = http.get(path, params={"row_contains": "P1", "limit": 4}).json()
+    assert [row["row"] for row in first["items"]] == wanted[:4]
+    assert first["next"] == whole.row_index(wanted[3]) + 1
+    empty = [row["row"] for row in study.rows(column="weight", status=["missing", "out", "refused"])]
+    assert empty == [row for row, hole in zip(whole.row_ids, whole.holes[:, j], strict=True) if hole]
+    assert [row["row"] for row in study.rows(status=["refused"])] == [asked[0].row]
+    assert {row["row"] for row in study.rows(status=["out"])} == {each.row for each in asked[1:]}
+    assert "weihgt" in http.get(path, params={"column": "weihgt"}).text
+    assert http.get(path, params={"status": "sold"}).status_code == 422
+    alone = http.get(path, params={"column": "weight"})
+    assert 400 <= alone.status_code < 500
+    assert "such as 'missing'" in alone.text
+    # A page that ends early says how far it looked; here the server runs in this process.
+    monkeypatch.setattr("cellworth.campaign.row_search.MOST_LOOKED_AT", 20)
+    assert http.get(path, params={"row_contains": "nobody"}).json() == {"items": [], "next": 20}
+    assert list(study.rows(row_contains="nobody")) == []
+
+
 def test_the_grid_and_the_queue_are_shown(big, http):
     study, whole = big
     study.ask(count=3)

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 from fastapi import File, HTTPException, Query, Request, Response, UploadFile
 
 from cellworth.campaign import Campaign, RowRecord
+from cellworth.campaign.current_cells import StatusWord
+from cellworth.campaign.row_search import RowPage
 from cellworth.errors import DataError
 from cellworth.report import row_summary, summarise
 from cellworth.table import as_table
@@ -21,15 +23,37 @@ router = make_router("table")
 
 
 @router.get("/campaigns/{name}/rows", dependencies=[require_role("read")])
-async def list_rows(name: CampaignName, pool: PoolDep, after: After = 0, limit: Limit = 100) -> Page[RowOut]:
-    """List rows with the value and status of each cell."""
+async def list_rows(
+    name: CampaignName,
+    pool: PoolDep,
+    status: Annotated[
+        list[StatusWord],
+        Query(
+            default_factory=list,
+            max_length=5,
+            description="What a cell of the row is; repeat it for several.",
+        ),
+    ],
+    after: After = 0,
+    limit: Limit = 100,
+    row_contains: Annotated[
+        str, Query(max_length=200, description="A text in the row's id, in capital or small letters.")
+    ] = "",
+    column: Annotated[
+        str | None, Query(description="The column whose cell has the status; without it, any column.")
+    ] = None,
+) -> Page[RowOut]:
+    """List rows with the value and status of each cell: all, or those that fit a filter.
 
-    def read(campaign: Campaign) -> list[RowRecord]:
-        return campaign.rows(after, limit + 1)
+    With a filter, a request looks at 1,000,000 rows at most, so that a page may be short, or empty; `next` is
+    then the number of rows that were looked at, counted from the first.
+    """
+
+    def read(campaign: Campaign) -> RowPage:
+        return campaign.search_rows(after, limit, row_contains=row_contains, column=column, status=status)
 
     found = await pool.read(name, read)
-    items = [RowOut.model_validate(row) for row in found[:limit]]
-    return Page(items=items, next=after + limit if len(found) > limit else None)
+    return Page(items=[RowOut.model_validate(row) for row in found.rows], next=found.after)
 
 
 @router.get("/campaigns/{name}/rows/{row}", dependencies=[require_role("read")])

@@ -1,4 +1,8 @@
-"""The table as a grid: values and faint guesses, sorted and filtered here, sent in windows of rows."""
+"""The table as a grid: values and faint guesses, sorted and filtered here, sent in windows of rows.
+
+A table in row blocks is shown in the order of its files. Its rows are searched from one of them on, until a
+window is full or enough rows were looked at; readers go on from there.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from starlette.responses import JSONResponse, Response
 
 from cellworth.arrays import AnyArray
 from cellworth.campaign import Campaign, CellRecord, RowRecord
+from cellworth.campaign.current_cells import StatusWord
 from cellworth.errors import CellworthError
 from cellworth.report.row_summaries import row_guesses, written
 from cellworth.table import Table, as_table
@@ -29,29 +34,60 @@ MOST_ROWS = 200
 """Most rows in a window."""
 MOST_ORDERS = 16
 """Filters and sorts of one table whose rows are remembered."""
+WITHOUT_VALUE: tuple[StatusWord, ...] = ("missing", "out", "refused")
 _orders: WeakKeyDictionary[Table, dict[GridFilter, AnyArray | None]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
 class GridFilter:
-    """Which rows, and in what order: by text in their id, by a column whose value is missing."""
+    """Which rows, and in what order: by text in their id, by a column whose value is missing.
+
+    In a table in row blocks they are searched from the row number ``after`` on.
+    """
 
     find: str = ""
     missing: str = ""
     sort: str = ""
     down: str = ""
+    after: int = 0
 
     def query(self, **other: object) -> str:
         """Return it as a URL query, with other fields added or replaced."""
         fields = {**asdict(self), **other}
-        return urlencode({name: value for name, value in fields.items() if value not in ("", None)})
+        return urlencode({name: value for name, value in fields.items() if value not in ("", None, 0)})
 
 
-async def _filter(find: str = "", missing: str = "", sort: str = "", down: str = "") -> GridFilter:
-    return GridFilter(find.strip()[:200], missing[:200], sort[:200], "1" if down else "")
+async def _filter(
+    find: str = "",
+    missing: str = "",
+    sort: str = "",
+    down: str = "",
+    after: Annotated[int, Query(ge=0, le=2**53)] = 0,
+) -> GridFilter:
+    return GridFilter(find.strip()[:200], missing[:200], sort[:200], "1" if down else "", after)
 
 
 GridDep = Annotated[GridFilter, Depends(_filter)]
+
+
+@dataclass(frozen=True)
+class LookedAt:
+    """The rows that a search has looked at.
+
+    Attributes
+    ----------
+    first, last : int
+        The numbers of the first and the last one, from 1.
+    rows : int
+        How many rows the table has.
+    after : int or None
+        Where to go on; None if all were looked at.
+    """
+
+    first: int
+    last: int
+    rows: int
+    after: int | None
 
 
 @dataclass(frozen=True)
@@ -64,11 +100,15 @@ class GridWindow:
     columns : list of (str, str)
         Names and units.
     total : int
-        Rows that fit the filter.
+        Rows that fit the filter; if they were searched for, those found.
     first : int
         The position of the first row sent among them.
     rows : list of dict
         ``place`` in the table, ``id``, and for each column its status and text.
+    looked : LookedAt or None
+        How far rows were searched for; None if all rows that fit are known.
+    sortable : bool
+        Whether the table can be sorted: if it is in memory.
     """
 
     head: Head
@@ -76,17 +116,46 @@ class GridWindow:
     total: int
     first: int
     rows: list[dict[str, Any]]
+    looked: LookedAt | None = None
+    sortable: bool = True
 
 
 def window_of(view: Campaign, chosen: GridFilter, first: int, count: int, language: str = "en") -> GridWindow:
-    """Return a window of the grid; O(rows sent), and once O(n log n) for a sort and O(n) for a filter."""
-    table, labels = view.table, view.counts_labels
-    places = None if chosen == GridFilter() else _places(as_table(table), chosen)
+    """Return a window of the grid; O(rows sent), and once O(n log n) for a sort and O(n) for a filter.
+
+    On row blocks a filter costs `Campaign.search_rows`, and ``first`` does not count: see `GridFilter`.
+    """
+    table, count = view.table, min(count, MOST_ROWS)
+    sortable = isinstance(table, Table)
+    if not sortable and not (chosen.sort or chosen.down) and (chosen.find or chosen.missing):
+        return _searched(view, chosen, count, language)
+    places = None if chosen == GridFilter(after=chosen.after) else _places(as_table(table), chosen)
     total = table.shape[0] if places is None else len(places)
     first = min(first, max(0, total - 1))
-    stop = min(total, first + min(count, MOST_ROWS))
+    stop = min(total, first + count)
     shown = range(first, stop) if places is None else places[first:stop].tolist()
-    shown_columns = view.columns if labels else table.columns
+    columns, rows = _contents(view, view.rows_at(shown), language)
+    return GridWindow(head_of(view), columns, total, first, rows, sortable=sortable)
+
+
+def _searched(view: Campaign, chosen: GridFilter, count: int, language: str) -> GridWindow:
+    """Return the next rows of a table in row blocks that fit."""
+    column = chosen.missing if chosen.missing in {each.name for each in view.columns} else None
+    status = () if column is None else WITHOUT_VALUE
+    n = view.table.shape[0]
+    after = min(chosen.after, max(0, n - 1))
+    found = view.search_rows(after, count, row_contains=chosen.find, column=column, status=status)
+    columns, rows = _contents(view, found.rows, language)
+    looked = LookedAt(after + 1, found.looked_at, n, found.after)
+    return GridWindow(head_of(view), columns, len(rows), 0, rows, looked, sortable=False)
+
+
+def _contents(
+    view: Campaign, records: list[RowRecord], language: str
+) -> tuple[list[tuple[str, str]], list[dict[str, Any]]]:
+    """Return the columns and rows of a window."""
+    labels = view.counts_labels
+    shown_columns = view.columns if labels else view.table.columns
     kinds = [column.kind for column in shown_columns]
     rows = [
         {
@@ -97,10 +166,9 @@ def window_of(view: Campaign, chosen: GridFilter, first: int, count: int, langua
                 for cell, kind in zip(_shown_cells(record, labels), kinds, strict=True)
             ],
         }
-        for record in view.rows_at(shown)
+        for record in records
     ]
-    columns = [(column.name, column.unit or "") for column in shown_columns]
-    return GridWindow(head_of(view), columns, total, first, rows)
+    return [(column.name, column.unit or "") for column in shown_columns], rows
 
 
 def _shown_cells(record: RowRecord, labels: bool) -> list[CellRecord]:
@@ -130,6 +198,8 @@ def _ordered(table: Table, chosen: GridFilter) -> AnyArray | None:
         places = places[[wanted in row.casefold() for row in table.row_ids]]
     if chosen.missing in names:
         places = places[table.holes[places, names.index(chosen.missing)]]
+    elif table.target is not None and chosen.missing == table.target.name:
+        places = places[np.isnan(table.target.cells)[places]]
     if chosen.sort in names:
         values = table.values[places, names.index(chosen.sort)]
         places = places[np.argsort(-values if chosen.down else values, kind="stable")]  # NaN comes last
@@ -172,7 +242,8 @@ async def grid_rows(
     """Send a window of rows."""
     language = language_of(request)
     found = await pool.read(name, lambda view: window_of(view, chosen, first, count, language))
-    return JSONResponse({"total": found.total, "first": found.first, "rows": found.rows})
+    looked = None if found.looked is None else asdict(found.looked)
+    return JSONResponse({"total": found.total, "first": found.first, "rows": found.rows, "looked": looked})
 
 
 @router.get("/campaigns/{name}/table/guesses.json", dependencies=[require_role("read")], name="grid_guesses")

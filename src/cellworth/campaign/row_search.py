@@ -1,0 +1,154 @@
+"""Rows by a text in their id and by the status of their cells, a page at a time.
+
+What events have done is in memory, so that rows with cells that are bought, out or refused are found without
+reading the table. Other filters look at one row after the other, at most `MOST_LOOKED_AT` in a call: a caller
+who wants more goes on from there. Memory is O(rows looked at at once), whatever the size of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cellworth.arrays import BoolArray, IntArray
+from cellworth.campaign.cell_values import MARKED, CellStatus
+from cellworth.campaign.current_cells import RowRecord, StatusWord, row_records, status_of_word
+from cellworth.campaign.state import State
+from cellworth.errors import ParameterError
+from cellworth.messages import shorten
+
+MOST_LOOKED_AT = 1_000_000
+"""Rows that a call looks at, at most."""
+FEWEST_AT_ONCE, MOST_AT_ONCE = 2_000, 200_000
+"""Rows looked at at once: few at first, as most pages are full soon, then more, as a block is read whole."""
+SPAN = 100_000
+"""Rows that are read, about, to show one of them."""
+
+
+@dataclass(frozen=True)
+class RowPage:
+    """Some of the rows that fit a filter.
+
+    Attributes
+    ----------
+    rows : list of RowRecord
+        In the order of the table.
+    after : int or None
+        Pass this to go on; None if all rows were looked at.
+    looked_at : int
+        How many rows of the table are done with, counted from its first.
+    """
+
+    rows: list[RowRecord]
+    after: int | None
+    looked_at: int
+
+
+@dataclass(frozen=True)
+class RowFilter:
+    """Which rows to list.
+
+    Attributes
+    ----------
+    contains : str
+        A text that the row's id contains, in capital or small letters.
+    column : str or None
+        The column whose cell has one of the statuses; None for any column, labels included.
+    status : tuple of {"known", "bought", "out", "refused", "missing"}
+        What the cell is now; empty for anything.
+    """
+
+    contains: str = ""
+    column: str | None = None
+    status: tuple[StatusWord, ...] = ()
+
+
+def search_rows(state: State, time: datetime, wanted: RowFilter, after: int, most: int) -> RowPage:
+    """Return at most ``most`` rows that fit, from the row number ``after`` on; DataError for a wrong column.
+
+    O(cells that events changed) for cells that are bought, out or refused; else it reads the ids or columns
+    asked for of the rows that it looks at.
+    """
+    n = state.index.n_rows
+    search = _RowSearch(state, time, wanted)
+    found, stop, steps = list[int](), after, search.steps(after)
+    while len(found) < most and (step := next(steps, None)) is not None:
+        found, stop = [*found, *step[0].tolist()], step[1]
+    if len(found) > most or (len(found) == most and stop < n):
+        found = found[:most]
+        stop = found[-1] + 1
+    rows = row_records(state, time, found)
+    return RowPage(rows, stop if stop < n else None, min(stop, n))
+
+
+class _RowSearch:
+    def __init__(self, state: State, time: datetime, wanted: RowFilter) -> None:
+        self._state, self._time, self._text = state, time, wanted.contains.casefold()
+        every = range(len(state.index.columns))
+        self._columns = list(every) if wanted.column is None else [state.index.column(wanted.column)]
+        self._status = frozenset(map(status_of_word, wanted.status))
+        if wanted.column is not None and not wanted.status:
+            raise ParameterError(
+                f"column says where to look for a status, and none is given with {shorten(wanted.column)}; "
+                "add one, such as 'missing'."
+            )
+
+    def steps(self, after: int) -> Iterator[tuple[IntArray, int]]:
+        """Yield the rows that fit among the next ones, and the number of the row after these."""
+        n = self._state.index.n_rows
+        if self._status and self._status.issubset(MARKED):
+            places = self._by_events(after)
+            near = np.cumsum(np.diff(places // SPAN, prepend=-1) > 0) <= MOST_LOOKED_AT // SPAN
+            yield places[near], n if near.all() else int(places[near][-1]) + 1
+            return
+        start, end, many = after, min(n, after + MOST_LOOKED_AT), FEWEST_AT_ONCE
+        while start < end:
+            stop = min(end, start + many)
+            yield start + np.flatnonzero(self._fits(start, stop)), stop
+            start, many = stop, min(MOST_AT_ONCE, 4 * many)
+
+    def _by_events(self, after: int) -> IntArray:
+        """Return the rows from ``after`` on with a cell that an event gave the status; reads no file."""
+        rows, columns, status = self._state.cells.marked()
+        some = (rows >= after) & np.isin(columns, self._columns) & np.isin(status, list(self._status))
+        rows, columns, status = rows[some], columns[some], status[some]
+        places = np.unique(rows[self._stands(rows, columns, status)])
+        if not self._text:
+            return places
+        names = self._state.index.rows
+        names.meet_places(places)
+        fits = [self._text in names.name(place).casefold() for place in places.tolist()]
+        return places[np.array(fits, dtype=bool)]
+
+    def _fits(self, start: int, stop: int) -> BoolArray:
+        fits = np.ones(stop - start, dtype=bool)
+        if self._text:
+            names = self._state.index.rows.names_between(start, stop)
+            fits = np.array([self._text in name.casefold() for name in names], dtype=bool)
+        if not self._status or not fits.any():
+            return fits
+        any_cell = np.zeros(stop - start, dtype=bool)
+        for j in self._columns:
+            any_cell |= np.isin(self._now(j, start, stop), list(self._status))
+        return fits & any_cell
+
+    def _now(self, column: int, start: int, stop: int) -> NDArray[np.uint8]:
+        """Return the status of a column's cells, (stop - start,); one whose lease has ended is a hole."""
+        status = self._state.cells.status_between(column, start, stop)
+        asked = np.flatnonzero(status == CellStatus.ASKED)
+        ended = ~self._stands(start + asked, np.full(len(asked), column), status[asked])
+        if ended.any():
+            status = np.array(status)
+            status[asked[ended]] = CellStatus.HOLE
+        return status
+
+    def _stands(self, rows: IntArray, columns: IntArray, status: NDArray[np.uint8]) -> BoolArray:
+        """Return which cells (k,) have their status still: all but those asked for whose lease has ended."""
+        stands = np.ones(len(rows), dtype=bool)
+        for at in np.flatnonzero(status == CellStatus.ASKED).tolist():
+            stands[at] = self._state.open.is_out((int(rows[at]), int(columns[at])), self._time)
+        return stands
