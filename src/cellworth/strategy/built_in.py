@@ -146,7 +146,7 @@ def _by_what_they_buy() -> list[Strategy]:
             completer,
             TrainingGain(buys="labels"),
             Draw(per="price"),
-            "labels drawn in proportion to what they add to the training, per unit of money; never a cell",
+            "labels that add most to the training, per unit of money; never a cell",
         ),
         Strategy(
             "label-uncertainty",

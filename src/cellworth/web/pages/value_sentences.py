@@ -257,7 +257,7 @@ STRATEGIES = (
         "too, if they have a price"
     ),
     message("as recommended, but never a label"),
-    message("labels drawn in proportion to what they add to the training, per unit of money; never a cell"),
+    message("labels that add most to the training, per unit of money; never a cell"),
     message("labels of which the model is least sure, per unit of money; never a cell"),
     message("labels that are expected to reduce the error of a linear model most; never a cell"),
     message("chosen on your table by hiding and buying back known cells; recommended unless clearly beaten"),
