@@ -366,5 +366,5 @@ def test_rare_classes_are_not_reported_for_each_tree():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         CompletingClassifier(model="extra trees", completer=LIGHT, folds=2).fit(rng.normal(size=(100, 2)), y)
-    assert len(caught) == 1  # by `fit` itself, of all rows
-    assert "The number of unique classes" in str(caught[0].message)
+    assert len(caught) <= 1  # by `fit` itself, of all rows, since scikit-learn 1.6
+    assert all("The number of unique classes" in str(each.message) for each in caught)

@@ -144,6 +144,22 @@ def generator_of(random_state: int | np.random.Generator | None, key: int = 1) -
     return np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(key,)))
 
 
+def copy_of(rng: np.random.Generator) -> np.random.Generator:
+    """Return a generator that draws and spawns as this one will; before NumPy 2, a deep copy does not."""
+    bits = rng.bit_generator
+    seeds: Any = bits.seed_seq
+    if isinstance(seeds, np.random.SeedSequence):
+        seeds = np.random.SeedSequence(
+            seeds.entropy,
+            spawn_key=seeds.spawn_key,
+            pool_size=seeds.pool_size,
+            n_children_spawned=seeds.n_children_spawned,
+        )
+    copied = type(bits)(seeds)
+    copied.state = bits.state
+    return np.random.Generator(copied)
+
+
 def watcher(callback: Callback | None, max_iter: int, tol: float) -> Watch:
     """Return a watcher that reports a solver's iterations to a progress callback."""
     begun = time.perf_counter()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from copy import deepcopy
 from os import PathLike
 from typing import Any, ClassVar, Literal, Self
 
@@ -17,6 +16,7 @@ from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.thread_engine import ThreadEngine, worker_threads
 from cellworth.complete.completer import BlockCompleter, fit_source
+from cellworth.complete.factored_completer import copy_of
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.gaussian.em import EMResult
 from cellworth.complete.gaussian.fit_gaussian import FitSettings, MarginKind, Start, fit_gaussian
@@ -206,7 +206,7 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
             posterior = fitted.posterior(rows.cells, rows.completed(fitted))
         self.scaling_ = rows.scaling
         self._fitted, self._cells, self._posterior = fitted, rows.cells, posterior
-        self._generator = deepcopy(settings.rng)
+        self._generator = copy_of(settings.rng)
         self._keep(result, rows.counts)
         self.completed_, self.variance_ = self._in_units(posterior, X)
         return self
@@ -293,7 +293,7 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
             raise ParameterError(
                 "a fit to row blocks, or one that was stored, keeps no generator; fit to an array"
             )
-        return deepcopy(self._generator)
+        return copy_of(self._generator)
 
     @property
     def covariance_(self) -> FloatArray:
