@@ -2,7 +2,8 @@
  *
  * BLAS and LAPACK are SciPy's own, handed over as function pointers. No flag allows the compiler to reorder sums other
  * than those marked `omp simd reduction`, so one build on one machine always gives the same bits. On x86-64 each kernel is
- * compiled twice, for any processor and for those with AVX2 and FMA; library.py asks `cellworth_has_v3`. */
+ * compiled three times, for any processor, for those with AVX2 and FMA (v3), and for those with AVX-512 (v4): library.py asks for the
+ * level of this one. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@ enum { STEP, START, LAND };
 enum { SQUARED, LOGISTIC, SQUARED_HINGE, MULTINOMIAL };
 
 #define SYRK_FROM 48      /* columns; as in solver/step.py */
+#define TILED_COLUMNS 256 /* of products that are not left to BLAS */
+#define WIDE 3            /* vectors of a tile of such a product */
 #define CHUNK_CELLS 8192  /* of the new iterate that are formed at once: with the other arrays, well within L2 */
 
 #define SWEEP_COLUMNS 128 /* of a pattern; from here on LAPACK inverts its matrix faster */
@@ -22,6 +25,12 @@ enum { SQUARED, LOGISTIC, SQUARED_HINGE, MULTINOMIAL };
 #define FEW_FEATURES 0.25 /* share of the features of a split */
 #define SAME 1e-7         /* features of a node that differ by no more are one; as in extra_trees.py */
 #define TIE 1e-9          /* of a node's squares: splits that gain within this are equal; as there */
+
+#ifdef __clang__ /* it takes whole vectors without being told */
+#define WHOLE_VECTORS
+#else
+#define WHOLE_VECTORS ",prefer-vector-width=512"
+#endif
 
 #define CONCAT_(a, b) a##b
 #define CONCAT(a, b) CONCAT_(a, b)
@@ -41,42 +50,31 @@ typedef struct {
 } Lapack;
 
 #define TARGET
-#define REAL double
-#define SUFFIX _f64
-#include "proximal_pass.h"
-#include "pattern_systems.h"
-#include "streamed_step.h"
-#include "labelled_step.h"
-#include "extra_trees.h"
-#undef REAL
-#undef SUFFIX
-#define REAL float
-#define SUFFIX _f32
-#include "proximal_pass.h"
-#include "hidden_cells.h"
-#undef REAL
-#undef SUFFIX
-#undef TARGET
+#define LEVEL
+#define VECTOR_BYTES 0
+#include "processor_level.h"
 
 #ifdef __x86_64__
 #define TARGET __attribute__((target("avx2,fma")))
-#define REAL double
-#define SUFFIX _f64_v3
-#include "proximal_pass.h"
-#include "pattern_systems.h"
-#include "streamed_step.h"
-#include "labelled_step.h"
-#include "extra_trees.h"
-#undef REAL
-#undef SUFFIX
-#define REAL float
-#define SUFFIX _f32_v3
-#include "proximal_pass.h"
-#include "hidden_cells.h"
-#undef REAL
-#undef SUFFIX
+#define LEVEL _v3
+#define VECTOR_BYTES 32
+#include "processor_level.h"
 
-EXPORT int cellworth_has_v3(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
-#else
-EXPORT int cellworth_has_v3(void) { return 0; }
+#define TARGET __attribute__((target("avx2,fma,avx512f,avx512dq,avx512bw,avx512vl" WHOLE_VECTORS)))
+#define LEVEL _v4
+#define VECTOR_BYTES 64
+#include "processor_level.h"
 #endif
+
+/* The highest level that this processor has: 4, 3, or 0 for code that runs on any. */
+EXPORT int cellworth_level(void) {
+#ifdef __x86_64__
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 0;
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+                   __builtin_cpu_supports("avx512vl")
+               ? 4
+               : 3;
+#else
+    return 0;
+#endif
+}

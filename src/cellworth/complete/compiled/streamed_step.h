@@ -168,13 +168,13 @@ TARGET EXPORT int NAME(streamed_step)(const Blasdouble *blas, int64_t n, int64_t
         free(keys);
         return 1;
     }
-    double *G = R + most * c, *T = G + most * c, *S = T + most * c, *unit = S + LANES * (c * (c + 1) / 2 + 2 * c), one = 1.0, zero = 0.0;
+    double *G = R + most * c, *T = G + most * c, *S = T + most * c, *unit = S + LANES * (c * (c + 1) / 2 + 2 * c);
     Batch batch = {c, precision, covariance, by_holes, by_observed, 0.0, {0}, S, S + LANES * c * (c + 1) / 2, 0};
     batch.rhs = batch.v + LANES * c;
     int32_t *a = (int32_t *)(keys + most), *b = a + most;
     uint8_t *bucket = (uint8_t *)(b + most);
     const uint64_t whole = c == 64 ? ~0ULL : (1ULL << c) - 1;
-    int ci = (int)c, failed = 0;
+    int failed = 0;
     for (int l = 0; l < LANES; l++) batch.product[l] = 1.0;
     for (int64_t j = 0; j < c; j++) unit[j] = 1.0 / width[j];
     for (int64_t start = 0; start < n && !failed; start += most) {
@@ -212,8 +212,7 @@ TARGET EXPORT int NAME(streamed_step)(const Blasdouble *blas, int64_t n, int64_t
                 }
         }
         totals[3] += (double)n_holes;
-        int rows_here = (int)n_holes;
-        if (n_holes) blas->gemm("N", "N", &ci, &rows_here, &ci, &one, (double *)precision, &ci, R, &ci, &zero, G, &ci);
+        NAME(multiply)(blas, n_holes, c, R, c, precision, G, c);
         double products = 0.0;
 #pragma omp simd reduction(+ : products)
         for (int64_t i = 0; i < n_holes * c; i++) products += R[i] * G[i];
@@ -246,23 +245,23 @@ TARGET EXPORT int NAME(streamed_step)(const Blasdouble *blas, int64_t n, int64_t
                             R[at] = -T[at];
                         }
         }
-        rows_here = (int)(m - n_holes);
-        if (rows_here && !failed) {
-            blas->gemm("N", "N", &ci, &rows_here, &ci, &one, (double *)covariance, &ci, G + n_holes * c, &ci, &zero, T, &ci);
+        if (n_holes < m && !failed) {
+            NAME(multiply)(blas, m - n_holes, c, G + n_holes * c, c, covariance, T, c);
             for (int64_t s = n_holes; s < m; s++)
                 for (uint64_t left = ~keys[order[s]] & whole; left; left &= left - 1) {
                     const int64_t j = __builtin_ctzll(left);
                     R[s * c + j] = T[(s - n_holes) * c + j];
                 }
         }
-        rows_here = (int)m;
-        blas->gemm("N", "T", &ci, &ci, &rows_here, &one, R, &ci, R, &ci, &one, second, &ci);
+        NAME(add_gram)(blas, m, c, R, second, NULL);
         for (int64_t s = 0; s < m; s++)
 #pragma omp simd
             for (int64_t j = 0; j < c; j++) first[j] += R[s * c + j];
     }
     totals[0] += batch.log_determinant;
     for (int l = 0; l < LANES; l++) totals[0] += log(batch.product[l]);
+    for (int64_t i = 0; i < c; i++)
+        for (int64_t j = 0; j < i; j++) second[j * c + i] = second[i * c + j];
     free(R);
     free(keys);
     return failed;
