@@ -18,6 +18,7 @@ enum { SQUARED, LOGISTIC, SQUARED_HINGE, MULTINOMIAL };
 #define WIDE 3            /* vectors of a tile of such a product */
 #define CHUNK_CELLS 8192  /* of the new iterate that are formed at once: with the other arrays, well within L2 */
 
+#define PIVOTS 4          /* of a matrix that are swept at once */
 #define SWEEP_COLUMNS 128 /* of a pattern; from here on LAPACK inverts its matrix faster */
 
 #define ABREAST 8         /* rows that go down a tree, or through a sum, side by side */
@@ -25,12 +26,6 @@ enum { SQUARED, LOGISTIC, SQUARED_HINGE, MULTINOMIAL };
 #define FEW_FEATURES 0.25 /* share of the features of a split */
 #define SAME 1e-7         /* features of a node that differ by no more are one; as in extra_trees.py */
 #define TIE 1e-9          /* of a node's squares: splits that gain within this are equal; as there */
-
-#ifdef __clang__ /* it takes whole vectors without being told */
-#define WHOLE_VECTORS
-#else
-#define WHOLE_VECTORS ",prefer-vector-width=512"
-#endif
 
 #define CONCAT_(a, b) a##b
 #define CONCAT(a, b) CONCAT_(a, b)
@@ -51,18 +46,21 @@ typedef struct {
 
 #define TARGET
 #define LEVEL
-#define VECTOR_BYTES 0
+#define VECTOR_BYTES 16
+#define OWN_PRODUCTS 0
 #include "processor_level.h"
 
 #ifdef __x86_64__
 #define TARGET __attribute__((target("avx2,fma")))
 #define LEVEL _v3
 #define VECTOR_BYTES 32
+#define OWN_PRODUCTS 1
 #include "processor_level.h"
 
-#define TARGET __attribute__((target("avx2,fma,avx512f,avx512dq,avx512bw,avx512vl" WHOLE_VECTORS)))
+#define TARGET __attribute__((target("avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")))
 #define LEVEL _v4
 #define VECTOR_BYTES 64
+#define OWN_PRODUCTS 1
 #include "processor_level.h"
 #endif
 

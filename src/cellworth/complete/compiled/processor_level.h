@@ -1,5 +1,5 @@
 /* All kernels for one kind of processor: TARGET is what their code may use, LEVEL the end of their names, VECTOR_BYTES the size of
- * its vectors in row_products.h. */
+ * its vectors, OWN_PRODUCTS whether row_products.h or BLAS multiplies. */
 #define REAL double
 #define SUFFIX CONCAT(_f64, LEVEL)
 #include "row_products.h"
@@ -20,3 +20,4 @@
 #undef TARGET
 #undef LEVEL
 #undef VECTOR_BYTES
+#undef OWN_PRODUCTS

@@ -3,13 +3,13 @@
  * BLAS packs both factors before it multiplies, which with few columns takes as long as the products themselves, and takes narrower
  * vectors than the processor has if it does not know it. Here a tile of the result stays in registers, and the factors are read where
  * they are. The last vector of a row begins so early that it ends with the row: what it overlaps is computed twice, to the same bits.
- * Without vectors (VECTOR_BYTES 0), with too few columns for one or too many for the caches, BLAS multiplies. */
-#if VECTOR_BYTES
-#define TALL (VECTOR_BYTES / 8) /* rows of a tile: with WIDE vectors each, most of the registers */
-#define UNROLLED static inline __attribute__((always_inline)) void
-
+ * Without OWN_PRODUCTS, with too few columns for one or too many for the caches, BLAS multiplies. */
 typedef REAL NAME(Vector) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL)), may_alias));
 enum { NAME(WIDTH) = VECTOR_BYTES / sizeof(REAL) };
+
+#if OWN_PRODUCTS
+#define TALL (VECTOR_BYTES / 8) /* rows of a tile: with WIDE vectors each, most of the registers */
+#define UNROLLED static inline __attribute__((always_inline)) void
 
 /* Add to a tile, `tall` rows by `wide` vectors: sum over k of a(k, i) times the vectors of row k of B, whose rows are `apart`. */
 TARGET UNROLLED NAME(add_to_tile)(int tall, int wide, int64_t n, const REAL *a, int64_t next, int64_t down, const REAL *B, int64_t apart,
@@ -100,7 +100,7 @@ TARGET static void NAME(gram_in_tiles)(int64_t n, int64_t d, const REAL *A, doub
 #endif
 
 static inline int NAME(in_tiles)(int64_t d) {
-#if VECTOR_BYTES
+#if OWN_PRODUCTS
     return d >= NAME(WIDTH) && d <= TILED_COLUMNS;
 #else
     (void)d;
@@ -111,7 +111,7 @@ static inline int NAME(in_tiles)(int64_t d) {
 /* out = A P for the rows A (n, d), which are `from` numbers apart, and P (d, d); the rows of out are `to` apart. */
 static void NAME(multiply)(const TYPE(Blas) * blas, int64_t n, int64_t d, const REAL *A, int64_t from, const REAL *P, REAL *out,
                            int64_t to) {
-#if VECTOR_BYTES
+#if OWN_PRODUCTS
     if (NAME(in_tiles)(d)) {
         NAME(product_in_tiles)(n, d, A, from, P, out, to);
         return;
@@ -124,7 +124,7 @@ static void NAME(multiply)(const TYPE(Blas) * blas, int64_t n, int64_t d, const 
 
 /* gram += A^T A for the rows A (n, d), in the lower triangle at least, through part (d, d) where REAL is not double. */
 static void NAME(add_gram)(const TYPE(Blas) * blas, int64_t n, int64_t d, const REAL *A, double *gram, REAL *part) {
-#if VECTOR_BYTES
+#if OWN_PRODUCTS
     if (NAME(in_tiles)(d)) {
         NAME(gram_in_tiles)(n, d, A, gram);
         return;
