@@ -27,7 +27,7 @@ SOURCES = (
         "proximal_pass.h",
         "pattern_systems.h",
     ),
-    *("streamed_step.h", "labelled_step.h", "extra_trees.h", "hidden_cells.h"),
+    *("streamed_step.h", "unrolled_systems.h", "labelled_step.h", "extra_trees.h", "hidden_cells.h"),
 )
 FLAGS = ("-O3", "-std=gnu11", "-fopenmp-simd", "-fvisibility=hidden", "-fPIC", "-shared")
 

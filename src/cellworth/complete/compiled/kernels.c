@@ -7,6 +7,9 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -87,6 +87,7 @@ TARGET static double NAME(invert)(const Lapack *lapack, double *restrict S, int6
     double log_determinant = 0.0;
     if (k < SWEEP_COLUMNS) {
         log_determinant = NAME(sweep)(S, k, lead, work);
+        if (isnan(log_determinant)) return NAN;
     } else {
         int n = (int)k, ld = (int)lead, info = 0;
         lapack->potrf("U", &n, S, &ld, &info); /* "U" of LAPACK's columns is below the diagonal of our rows */
