@@ -82,6 +82,27 @@ def test_determinants_far_beyond_a_number():
     assert got.deviance == pytest.approx((40 + 10 + 60) * np.log(1e-30))
 
 
+@pytest.mark.parametrize("n_holes", [3, 5, 8, 10, 14])
+@pytest.mark.parametrize("size", [1e-60, 1e60])
+def test_such_determinants_in_rows_that_are_solved_side_by_side(n_holes, size):
+    rng = np.random.default_rng(n_holes)
+    X = np.zeros((100, 20))
+    for row in X:
+        row[rng.permutation(20)[:n_holes]] = np.nan
+    got = streamed_step(DenseGaussian(np.zeros(20), size * np.eye(20)), X, Scaling(np.zeros(20), np.ones(20)))
+    assert got.deviance == pytest.approx(100 * (20 - n_holes) * np.log(size))
+    np.testing.assert_allclose(got.within, np.diag(size * np.isnan(X).sum(axis=0)), rtol=1e-12, atol=0)
+
+
+def test_one_of_many_systems_that_is_not_positive_definite_is_noticed():
+    covariance = np.eye(9)
+    covariance[0, 8] = covariance[8, 0] = 2.0
+    X = np.where(np.eye(9, k=-1) + np.eye(9) > 0, np.nan, 1.0)
+    X[0, 8] = np.nan
+    with pytest.raises(np.linalg.LinAlgError):
+        streamed_step(DenseGaussian(np.zeros(9), covariance), X, Scaling(np.zeros(9), np.ones(9)))
+
+
 def test_a_matrix_that_is_not_positive_definite_is_noticed():
     covariance = np.eye(3)
     covariance[0, 1] = covariance[1, 0] = 2.0

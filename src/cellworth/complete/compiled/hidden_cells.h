@@ -55,12 +55,11 @@ EXPORT int NAME(solve_in_holes)(const TYPE(Blas) * blas, int64_t n, int64_t d, i
     REAL *holes = scratch + 3 * size, *found = scratch + 4 * size, *squares = scratch + 5 * size;
     for (int64_t begin = 0; begin < n; begin += most) {
         const int64_t rows = n - begin < most ? n - begin : most;
-        REAL *cells = known + begin * d, one = 1, zero = 0;
-        int k = (int)rows, m = (int)d, apart = (int)wide;
-        blas->gemm("N", "N", &m, &k, &m, &one, (REAL *)product, &m, cells, &m, &zero, residual, &apart);
+        REAL *cells = known + begin * d;
+        NAME(multiply)(blas, rows, d, cells, d, product, residual, wide);
         NAME(first_residuals)(rows, d, wide, observed + begin * d, holes, direction, residual, found, squares);
         for (int64_t s = 0; s < steps; s++) {
-            blas->gemm("N", "N", &m, &k, &m, &one, (REAL *)product, &m, direction, &apart, &zero, moved, &apart);
+            NAME(multiply)(blas, rows, d, direction, wide, product, moved, wide);
             NAME(conjugate_step)(rows, wide, holes, moved, direction, residual, found, squares);
         }
         for (int64_t i = 0; i < rows; i++)

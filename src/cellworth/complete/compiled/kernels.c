@@ -2,10 +2,14 @@
  *
  * BLAS and LAPACK are SciPy's own, handed over as function pointers. No flag allows the compiler to reorder sums other
  * than those marked `omp simd reduction`, so one build on one machine always gives the same bits. On x86-64 each kernel is
- * compiled twice, for any processor and for those with AVX2 and FMA; library.py asks `cellworth_has_v3`. */
+ * compiled three times, for any processor, for those with AVX2 and FMA (v3), and for those with AVX-512 (v4): library.py asks for the
+ * level of this one. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -13,8 +17,11 @@ enum { STEP, START, LAND };
 enum { SQUARED, LOGISTIC, SQUARED_HINGE, MULTINOMIAL };
 
 #define SYRK_FROM 48      /* columns; as in solver/step.py */
+#define TILED_COLUMNS 256 /* of products that are not left to BLAS */
+#define WIDE 3            /* vectors of a tile of such a product */
 #define CHUNK_CELLS 8192  /* of the new iterate that are formed at once: with the other arrays, well within L2 */
 
+#define PIVOTS 4          /* of a matrix that are swept at once */
 #define SWEEP_COLUMNS 128 /* of a pattern; from here on LAPACK inverts its matrix faster */
 
 #define ABREAST 8         /* rows that go down a tree, or through a sum, side by side */
@@ -41,42 +48,34 @@ typedef struct {
 } Lapack;
 
 #define TARGET
-#define REAL double
-#define SUFFIX _f64
-#include "proximal_pass.h"
-#include "pattern_systems.h"
-#include "streamed_step.h"
-#include "labelled_step.h"
-#include "extra_trees.h"
-#undef REAL
-#undef SUFFIX
-#define REAL float
-#define SUFFIX _f32
-#include "proximal_pass.h"
-#include "hidden_cells.h"
-#undef REAL
-#undef SUFFIX
-#undef TARGET
+#define LEVEL
+#define VECTOR_BYTES 16
+#define OWN_PRODUCTS 0
+#include "processor_level.h"
 
 #ifdef __x86_64__
 #define TARGET __attribute__((target("avx2,fma")))
-#define REAL double
-#define SUFFIX _f64_v3
-#include "proximal_pass.h"
-#include "pattern_systems.h"
-#include "streamed_step.h"
-#include "labelled_step.h"
-#include "extra_trees.h"
-#undef REAL
-#undef SUFFIX
-#define REAL float
-#define SUFFIX _f32_v3
-#include "proximal_pass.h"
-#include "hidden_cells.h"
-#undef REAL
-#undef SUFFIX
+#define LEVEL _v3
+#define VECTOR_BYTES 32
+#define OWN_PRODUCTS 1
+#include "processor_level.h"
 
-EXPORT int cellworth_has_v3(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
-#else
-EXPORT int cellworth_has_v3(void) { return 0; }
+#define TARGET __attribute__((target("avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")))
+#define LEVEL _v4
+#define VECTOR_BYTES 64
+#define OWN_PRODUCTS 1
+#include "processor_level.h"
 #endif
+
+/* The highest level that this processor has: 4, 3, or 0 for code that runs on any. */
+EXPORT int cellworth_level(void) {
+#ifdef __x86_64__
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 0;
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+                   __builtin_cpu_supports("avx512vl")
+               ? 4
+               : 3;
+#else
+    return 0;
+#endif
+}

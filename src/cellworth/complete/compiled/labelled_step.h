@@ -210,13 +210,13 @@ TARGET EXPORT int NAME(labelled_step)(const Blasdouble *blas, int64_t n, int64_t
         return 1;
     }
     double *G = R + most * c, *T = G + most * c, *S = T + most * c, *v = S + LANES * (c * (c + 1) / 2), *unit = v + LANES * c;
-    double *work = unit + d, one = 1.0, zero = 0.0;
+    double *work = unit + d;
     Batch batch = {c, precision, covariance, NULL, NULL, 0.0, {0}, S, v, NULL};
     const Labels labels = {q, kind, weight, sqrt(curvature * weight), curvature, intercept};
     int32_t *a = (int32_t *)(keys + most), *b = a + most;
     uint8_t *bucket = (uint8_t *)(b + most);
     const uint64_t whole = (1ULL << d) - 1; /* d < 64, as there are labels */
-    int ci = (int)c, failed = 0;
+    int failed = 0;
     for (int64_t j = 0; j < d; j++) unit[j] = 1.0 / width[j];
     for (int64_t start = 0; start < n && !failed; start += most) {
         const int64_t m = n - start < most ? n - start : most;
@@ -244,8 +244,7 @@ TARGET EXPORT int NAME(labelled_step)(const Blasdouble *blas, int64_t n, int64_t
             }
             for (int64_t j = d; j < c; j++) r[j] = 0.0;
         }
-        int rows_here = (int)n_holes;
-        if (n_holes) blas->gemm("N", "N", &ci, &rows_here, &ci, &one, (double *)precision, &ci, R, &ci, &zero, G, &ci);
+        NAME(multiply)(blas, n_holes, c, R, c, precision, G, c);
         for (int64_t i = n_holes * c; i < m * c; i++) G[i] = 0.0;
         for (int64_t s = 0; s < m && !failed;) {
             const uint8_t here = bucket[order[s]];
@@ -263,21 +262,21 @@ TARGET EXPORT int NAME(labelled_step)(const Blasdouble *blas, int64_t n, int64_t
             for (int l = n_patterns; l <= LANES; l++) rows[l] = s;
             failed = NAME(label_batch)(&batch, &labels, holes, k, n_patterns, masks, rows, R, G, Y + start * q, order, work, loss);
         }
-        rows_here = (int)(m - n_holes);
-        if (rows_here && !failed) {
-            blas->gemm("N", "N", &ci, &rows_here, &ci, &one, (double *)covariance, &ci, G + n_holes * c, &ci, &zero, T, &ci);
+        if (n_holes < m && !failed) {
+            NAME(multiply)(blas, m - n_holes, c, G + n_holes * c, c, covariance, T, c);
             for (int64_t s = n_holes; s < m; s++)
                 for (uint64_t left = ~keys[order[s]] & whole; left; left &= left - 1) {
                     const int64_t j = __builtin_ctzll(left);
                     R[s * c + j] = T[(s - n_holes) * c + j];
                 }
         }
-        rows_here = (int)m;
-        blas->gemm("N", "T", &ci, &ci, &rows_here, &one, R, &ci, R, &ci, &one, second, &ci);
+        NAME(add_gram)(blas, m, c, R, second, NULL);
         for (int64_t s = 0; s < m; s++)
 #pragma omp simd
             for (int64_t j = 0; j < c; j++) first[j] += R[s * c + j];
     }
+    for (int64_t i = 0; i < c; i++)
+        for (int64_t j = 0; j < i; j++) second[j * c + i] = second[i * c + j];
     free(R);
     free(keys);
     return failed;

@@ -23,6 +23,11 @@ from cellworth.arrays import AnyArray
 from cellworth.complete.compiled.build import library_name
 
 SWITCH = "CELLWORTH_COMPILED"  # "0" leaves the kernels out
+LEVELS = {
+    0: "",
+    3: "_v3",
+    4: "_v4",
+}  # kinds of processors, as in kernels.c, and how their functions' names end
 GEMM = "char *, char *, int *, int *, int *, {0} *, {0} *, int *, {0} *, int *, {0} *, {0} *, int *"
 GEMV = "char *, int *, int *, {0} *, {0} *, int *, {0} *, int *, {0} *, {0} *, int *"
 SYRK = "char *, char *, int *, int *, {0} *, {0} *, int *, {0} *, {0} *, int *"
@@ -58,8 +63,16 @@ class ModelPointers(Structure):
 class Kernels:
     """The functions of a loaded library.
 
+    Parameters
+    ----------
+    path : Path
+        Of the library.
+    level : int or None
+        Of `LEVELS`, one that the processor has; None: the highest of them.
+
     Attributes
     ----------
+    level : int
     passes : dict from dtype to (function, Blas)
         `proximal_pass` of kernels.c, and the products that it calls.
     solve_patterns, pattern_diagonals : functions of pattern_systems.h
@@ -71,9 +84,10 @@ class Kernels:
     solve_in_holes : function of hidden_cells.h
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, level: int | None = None) -> None:
         library = ctypes.CDLL(str(path))
-        level = "_v3" if library.cellworth_has_v3() else ""
+        self.level: int = library.cellworth_level() if level is None else level
+        ending = LEVELS[self.level]
         self.passes: dict[Any, tuple[Any, Blas]] = {}
         for dtype, suffix, letter in (("f8", "f64", "d"), ("f4", "f32", "s")):
             blas = Blas(
@@ -81,7 +95,7 @@ class Kernels:
                 pointer(cython_blas, f"{letter}gemv", GEMV, letter),
                 pointer(cython_blas, f"{letter}syrk", SYRK, letter),
             )
-            function = getattr(library, f"proximal_pass_{suffix}{level}")
+            function = getattr(library, f"proximal_pass_{suffix}{ending}")
             function.restype = c_int
             function.argtypes = [
                 *(POINTER(Blas), c_int, c_int64, c_int64, c_int64, c_int64, c_int64),
@@ -93,37 +107,37 @@ class Kernels:
         self.lapack = Lapack(
             pointer(cython_lapack, "dpotrf", CHOLESKY, "d"), pointer(cython_lapack, "dpotri", CHOLESKY, "d")
         )
-        self.solve_patterns: Any = getattr(library, f"solve_patterns_f64{level}")
+        self.solve_patterns: Any = getattr(library, f"solve_patterns_f64{ending}")
         self.solve_patterns.restype = c_int
         patterns = POINTER(Lapack), c_int64, c_int64, c_void_p, c_void_p, c_void_p
         self.solve_patterns.argtypes = [
             *(*patterns, c_void_p, c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p)
         ]
-        self.pattern_diagonals: Any = getattr(library, f"pattern_diagonals_f64{level}")
+        self.pattern_diagonals: Any = getattr(library, f"pattern_diagonals_f64{ending}")
         self.pattern_diagonals.restype = c_int
         self.pattern_diagonals.argtypes = [*patterns, c_int, c_void_p]
-        self.streamed_step: Any = getattr(library, f"streamed_step_f64{level}")
+        self.streamed_step: Any = getattr(library, f"streamed_step_f64{ending}")
         self.streamed_step.restype = c_int
         self.streamed_step.argtypes = [
             *(POINTER(Blas), c_int64, c_int64, c_void_p, c_int),
             *(c_void_p,) * 10,
         ]
-        self.labelled_step: Any = getattr(library, f"labelled_step_f64{level}")
+        self.labelled_step: Any = getattr(library, f"labelled_step_f64{ending}")
         self.labelled_step.restype = c_int
         self.labelled_step.argtypes = [
             *(POINTER(Blas), c_int64, c_int64, c_int64, c_void_p, c_int, *(c_void_p,) * 5),
             *(c_int, c_double, c_double, *(c_void_p,) * 4),
         ]
-        self.solve_in_holes: Any = getattr(library, f"solve_in_holes_f32{level}")
+        self.solve_in_holes: Any = getattr(library, f"solve_in_holes_f32{ending}")
         self.solve_in_holes.restype = c_int
         self.solve_in_holes.argtypes = [POINTER(Blas), c_int64, c_int64, c_int64, *(c_void_p,) * 3]
-        self.grow_trees: Any = getattr(library, f"grow_trees_f64{level}")
+        self.grow_trees: Any = getattr(library, f"grow_trees_f64{ending}")
         self.grow_trees.restype = c_int
         self.grow_trees.argtypes = [
             *(c_int64, c_int64, c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int64, c_double),
             *(c_int64, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p),
         ]
-        self.sum_trees: Any = getattr(library, f"sum_trees_f64{level}")
+        self.sum_trees: Any = getattr(library, f"sum_trees_f64{ending}")
         self.sum_trees.restype = None
         self.sum_trees.argtypes = [
             *(c_int64, c_int64, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_void_p)

@@ -1,85 +1,120 @@
 /* The systems of an E step, one for each pattern of active columns, for one kind of processor. See
  * gaussian/pattern_systems.py: A (c, c) restricted to the active columns of a pattern, its inverse, and its solutions. */
 
-/* Column p of a symmetric matrix whose lower triangle is kept, with 0 up to `lead`. */
-static inline void NAME(column)(const double *restrict S, int64_t k, int64_t lead, int64_t p, double *restrict v) {
-    for (int64_t j = 0; j < p; j++) v[j] = S[p * lead + j];
-    for (int64_t j = p; j < k; j++) v[j] = S[j * lead + p];
-    for (int64_t j = k; j < lead; j++) v[j] = 0.0;
+/* The length of a row of k numbers in whole vectors. */
+static inline int64_t NAME(padded)(int64_t k) { return (k + NAME(WIDTH) - 1) / NAME(WIDTH) * NAME(WIDTH); }
+
+/* Invert a block of PIVOTS pivots in place. Multiplies `product` by its determinant; returns whether all pivots were positive. */
+TARGET static inline int NAME(invert_block)(double (*E)[PIVOTS], double *product) {
+#pragma GCC unroll 4
+    for (int p = 0; p < PIVOTS; p++) {
+        if (!(E[p][p] > 0)) return 0;
+        const double inverse = 1.0 / E[p][p];
+        *product *= E[p][p];
+        E[p][p] = 1.0;
+#pragma GCC unroll 4
+        for (int j = 0; j < PIVOTS; j++) E[p][j] *= inverse;
+#pragma GCC unroll 4
+        for (int i = 0; i < PIVOTS; i++) {
+            if (i == p) continue;
+            const double factor = E[i][p];
+            E[i][p] = 0.0;
+#pragma GCC unroll 4
+            for (int j = 0; j < PIVOTS; j++) E[i][j] -= factor * E[p][j];
+        }
+    }
+    return 1;
 }
 
-/* Invert a symmetric positive definite matrix (k, k) with rows of `lead` numbers, in place, by sweeping its pivots, two at a time so
- * that each row is read and written half as often: only the lower triangle is worked on, and mirrored at the end. v: (2, lead) work.
- * Returns the log-determinant, or NaN if a pivot is not positive. */
+/* Columns p .. p + PIVOTS of a symmetric matrix (k, k) whose lower triangle is kept, as rows of v (PIVOTS, lead): 0 from k on. */
+TARGET static inline void NAME(columns)(const double *restrict S, int64_t k, int64_t lead, int64_t p, double *restrict v) {
+    const int64_t b = k - p < PIVOTS ? k - p : PIVOTS;
+    for (int64_t t = 0; t < b; t++) {
+        for (int64_t j = 0; j <= p + t; j++) v[t * lead + j] = S[(p + t) * lead + j];
+        for (int64_t j = p + t + 1; j < p + b; j++) v[t * lead + j] = S[j * lead + p + t];
+    }
+    for (int64_t j = p + PIVOTS; j < k; j++)
+#pragma GCC unroll 4
+        for (int t = 0; t < PIVOTS; t++) v[t * lead + j] = S[j * lead + p + t];
+    for (int64_t t = 0; t < PIVOTS; t++)
+        for (int64_t j = t < b ? k : 0; j < lead; j++) v[t * lead + j] = 0.0;
+}
+
+/* Sweep all pivots of a symmetric positive definite matrix (k, k) with rows of `lead` numbers, in place, PIVOTS at a time so that a row
+ * is read and written less often. Only the lower triangle is worked on; it gets minus the inverse. v: (2 PIVOTS, lead) work. Returns
+ * the log-determinant, or NaN if a pivot is not positive. */
 TARGET static double NAME(sweep)(double *restrict S, int64_t k, int64_t lead, double *restrict v) {
-    double product = 1.0, log_determinant = 0.0, *restrict w = v + lead;
-    for (int64_t p = 0; p < k; p += 2) {
-        const int two = p + 1 < k;
-        NAME(column)(S, k, lead, p, v);
-        const double inverse = 1.0 / v[p];
-        if (!(v[p] > 0)) return NAN;
-        product *= v[p];
-        double across = 0.0, second = 0.0; /* column p + 1 after the first sweep is w, but for its own row p, `across` */
-        if (two) {
-            NAME(column)(S, k, lead, p + 1, w);
-            across = v[p + 1] * inverse;
-#pragma omp simd
-            for (int64_t j = 0; j < lead; j++) w[j] -= across * v[j];
-            if (!(w[p + 1] > 0)) return NAN;
-            product *= w[p + 1];
-            second = 1.0 / w[p + 1];
-        } else {
-            for (int64_t j = 0; j < lead; j++) w[j] = 0.0;
-        }
+    double product = 1.0, log_determinant = 0.0, *restrict w = v + PIVOTS * lead;
+    for (int64_t p = 0; p < k; p += PIVOTS) {
+        const int64_t b = k - p < PIVOTS ? k - p : PIVOTS;
+        double E[PIVOTS][PIVOTS];
+        NAME(columns)(S, k, lead, p, v);
+        for (int64_t t = 0; t < PIVOTS; t++)
+            for (int64_t s = 0; s < PIVOTS; s++) E[t][s] = t < b && s < b ? v[t * lead + p + s] : t == s;
+        if (!NAME(invert_block)(E, &product)) return NAN;
         if (product < 1e-150 || product > 1e150) {
             log_determinant += log(product);
             product = 1.0;
         }
-        for (int64_t i = 0; i < k; i++) {
-            if (i == p || i == p + 1) continue;
-            double *restrict row = S + i * lead;
-            const double one = v[i] * inverse, other = w[i] * second;
-            const int64_t end = (i + 4) / 4 * 4; /* whole vectors; what is above the diagonal is not read */
-#pragma omp simd
-            for (int64_t j = 0; j < end; j++) row[j] -= one * v[j] + other * w[j];
-            if (p < i) row[p] = one - other * across;
-            if (p < i && two) row[p + 1] = other;
+#define AT(array, row) (*(NAME(Vector) *)((array) + (row) * lead + j))
+        for (int64_t j = 0; j < lead; j += NAME(WIDTH)) {
+            const NAME(Vector) v0 = AT(v, 0), v1 = AT(v, 1), v2 = AT(v, 2), v3 = AT(v, 3);
+#pragma GCC unroll 4
+            for (int t = 0; t < PIVOTS; t++) AT(w, t) = E[t][0] * v0 + E[t][1] * v1 + E[t][2] * v2 + E[t][3] * v3;
         }
-        for (int64_t j = 0; j < p; j++) S[p * lead + j] = v[j] * inverse - across * second * w[j];
-        S[p * lead + p] = -inverse - across * second * across;
-        if (!two) continue;
-        for (int64_t j = 0; j < p; j++) S[(p + 1) * lead + j] = w[j] * second;
-        S[(p + 1) * lead + p] = across * second;
-        S[(p + 1) * lead + p + 1] = -second;
+        for (int64_t j = 0; j < lead; j += NAME(WIDTH)) { /* whole vectors; what is above the diagonal is not read */
+            const NAME(Vector) v0 = AT(v, 0), v1 = AT(v, 1), v2 = AT(v, 2), v3 = AT(v, 3);
+            for (int64_t i = j; i < k; i++)
+                AT(S, i) = AT(S, i) - w[i] * v0 - w[lead + i] * v1 - w[2 * lead + i] * v2 - w[3 * lead + i] * v3;
+        }
+#undef AT
+        for (int64_t i = p + b; i < k; i++) /* then b is PIVOTS */
+#pragma GCC unroll 4
+            for (int t = 0; t < PIVOTS; t++) S[i * lead + p + t] = w[t * lead + i];
+        for (int64_t t = 0; t < b; t++) {
+            for (int64_t j = 0; j < p; j++) S[(p + t) * lead + j] = w[t * lead + j];
+            for (int64_t s = 0; s <= t; s++) S[(p + t) * lead + p + s] = -E[t][s];
+        }
     }
-    for (int64_t i = 0; i < k; i++)
-        for (int64_t j = 0; j <= i; j++) S[j * lead + i] = S[i * lead + j] = -S[i * lead + j];
-    for (int64_t i = 0; i < k; i++)
-        for (int64_t j = k; j < lead; j++) S[i * lead + j] = 0.0;
     return log_determinant + log(product);
 }
 
-/* The same by LAPACK's Cholesky factor: from SWEEP_COLUMNS on it is faster. */
-TARGET static double NAME(invert)(const Lapack *lapack, double *S, int64_t k, int64_t lead, double *work) {
-    if (k < SWEEP_COLUMNS) return NAME(sweep)(S, k, lead, work);
-    int n = (int)k, ld = (int)lead, info = 0;
+/* Invert a matrix as in `sweep`, from SWEEP_COLUMNS on by LAPACK's Cholesky factor, and add `count` times the inverse to the columns
+ * `at` of `sum` (c, c), in the lower triangle; NULL: nowhere. */
+TARGET static double NAME(invert)(const Lapack *lapack, double *restrict S, int64_t k, int64_t lead, double *work, const int32_t *at,
+                                  double count, int64_t c, double *restrict sum) {
+    const double sign = k < SWEEP_COLUMNS ? -1.0 : 1.0;
     double log_determinant = 0.0;
-    lapack->potrf("L", &n, S, &ld, &info);
-    if (info) return NAN;
-    for (int64_t i = 0; i < k; i++) log_determinant += log(S[i * lead + i]);
-    lapack->potri("L", &n, S, &ld, &info);
-    if (info) return NAN;
-    for (int64_t i = 0; i < k; i++) /* "L" of LAPACK's columns is above the diagonal of our rows */
-        for (int64_t j = 0; j < i; j++) S[i * lead + j] = S[j * lead + i];
-    return 2.0 * log_determinant;
+    if (k < SWEEP_COLUMNS) {
+        log_determinant = NAME(sweep)(S, k, lead, work);
+        if (isnan(log_determinant)) return NAN;
+    } else {
+        int n = (int)k, ld = (int)lead, info = 0;
+        lapack->potrf("U", &n, S, &ld, &info); /* "U" of LAPACK's columns is below the diagonal of our rows */
+        if (info) return NAN;
+        for (int64_t i = 0; i < k; i++) log_determinant += 2.0 * log(S[i * lead + i]);
+        lapack->potri("U", &n, S, &ld, &info);
+        if (info) return NAN;
+    }
+    for (int64_t i = 0; i < k; i++) {
+        double *restrict to = sum ? sum + at[i] * c : NULL;
+        for (int64_t j = 0; j <= i; j++) {
+            const double value = sign * S[i * lead + j];
+            S[j * lead + i] = S[i * lead + j] = value;
+            if (to) to[at[j]] += count * value;
+        }
+    }
+    for (int64_t i = 0; i < k; i++)
+        for (int64_t j = k; j < lead; j++) S[i * lead + j] = 0.0;
+    return log_determinant;
 }
 
+/* Put A (c, c) on k active columns into the lower triangle of S; returns the length of a row there. */
 static int64_t NAME(gather)(const double *A, int64_t c, const int32_t *active, int64_t k, double *S) {
-    const int64_t lead = (k + 3) / 4 * 4;
+    const int64_t lead = NAME(padded)(k);
     for (int64_t i = 0; i < k; i++) {
         const double *from = A + active[i] * c;
-        for (int64_t j = 0; j < k; j++) S[i * lead + j] = from[active[j]];
-        for (int64_t j = k; j < lead; j++) S[i * lead + j] = 0.0;
+        for (int64_t j = 0; j <= i; j++) S[i * lead + j] = from[active[j]];
     }
     return lead;
 }
@@ -91,24 +126,19 @@ TARGET EXPORT int NAME(solve_patterns)(const Lapack *lapack, int64_t P, int64_t 
                                        const int64_t *starts, const int64_t *counts, const double *rhs, double *solution,
                                        int64_t row_stride, int64_t column_stride, double *inverse_sum,
                                        double *log_determinant) {
-    const int64_t widest = (c + 3) / 4 * 4;
-    double *S = malloc(sizeof(double) * (c + 2) * widest);
+    const int64_t widest = NAME(padded)(c);
+    double *S = aligned_alloc(64, (sizeof(double) * (c + 2 * PIVOTS) * widest + 63) / 64 * 64);
     if (!S) return 1;
     double *x = S + c * widest, total = 0.0;
     for (int64_t p = 0, row = 0; p < P; p++) {
         const int32_t *at = active + starts[p];
         const int64_t k = starts[p + 1] - starts[p], lead = NAME(gather)(A, c, at, k, S);
-        const double value = NAME(invert)(lapack, S, k, lead, x), count = (double)counts[p];
+        const double count = (double)counts[p], value = NAME(invert)(lapack, S, k, lead, x, at, count, c, inverse_sum);
         if (isnan(value)) {
             free(S);
             return 2;
         }
         total += count * value;
-        for (int64_t i = 0; i < k; i++) {
-            double *to = inverse_sum + at[i] * c;
-            const double *from = S + i * lead;
-            for (int64_t j = 0; j < k; j++) to[at[j]] += count * from[j];
-        }
         for (int64_t end = row + counts[p]; row < end; row++) {
             const double *from = rhs + row * row_stride;
             double *to = solution + row * row_stride;
@@ -121,6 +151,8 @@ TARGET EXPORT int NAME(solve_patterns)(const Lapack *lapack, int64_t P, int64_t 
             for (int64_t j = 0; j < k; j++) to[at[j] * column_stride] = x[j];
         }
     }
+    for (int64_t i = 0; i < c; i++) /* `at` ascends, so lower triangles were added to a lower triangle */
+        for (int64_t j = 0; j < i; j++) inverse_sum[j * c + i] = inverse_sum[i * c + j];
     *log_determinant += total;
     free(S);
     return 0;
@@ -130,14 +162,14 @@ TARGET EXPORT int NAME(solve_patterns)(const Lapack *lapack, int64_t P, int64_t 
  * on the others, A_bb - A_ba A_aa^-1 A_ab (rest = 1). 0 elsewhere. Returns as `solve_patterns`. */
 TARGET EXPORT int NAME(pattern_diagonals)(const Lapack *lapack, int64_t P, int64_t c, const double *A, const int32_t *active,
                                           const int64_t *starts, int rest, double *out) {
-    const int64_t widest = (c + 3) / 4 * 4;
-    double *S = malloc(sizeof(double) * (c + 2) * widest);
+    const int64_t widest = NAME(padded)(c);
+    double *S = aligned_alloc(64, (sizeof(double) * (c + 2 * PIVOTS) * widest + 63) / 64 * 64);
     if (!S) return 1;
     double *across = S + c * widest;
     for (int64_t p = 0; p < P; p++, out += c) {
         const int32_t *at = active + starts[p];
         const int64_t k = starts[p + 1] - starts[p], lead = NAME(gather)(A, c, at, k, S);
-        if (isnan(NAME(invert)(lapack, S, k, lead, across))) {
+        if (isnan(NAME(invert)(lapack, S, k, lead, across, at, 0.0, c, NULL))) {
             free(S);
             return 2;
         }

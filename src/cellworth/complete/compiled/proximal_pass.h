@@ -173,20 +173,6 @@ TARGET static double NAME(labelled_rows)(int wanted, int64_t n, int64_t d, doubl
     return ahead->weight * loss;
 }
 
-/* gram += A^T A for the rows A (n, d), through `part` where REAL is not double. */
-static void NAME(add_gram)(const TYPE(Blas) * blas, int64_t n, int64_t d, const REAL *A, double *gram, REAL *part) {
-    int k = (int)n, m = (int)d;
-    REAL one = 1, zero = 0;
-    REAL *to = sizeof(REAL) == sizeof(double) ? (REAL *)gram : part;
-    REAL *beta = sizeof(REAL) == sizeof(double) ? &one : &zero;
-    if (d > SYRK_FROM)
-        blas->syrk("U", "N", &m, &k, &one, (REAL *)A, &m, beta, to, &m);
-    else
-        blas->gemm("N", "T", &m, &m, &k, &one, (REAL *)A, &m, (REAL *)A, &m, beta, to, &m);
-    if (sizeof(REAL) != sizeof(double))
-        for (int64_t i = 0; i < d * d; i++) gram[i] += (double)part[i];
-}
-
 /* A pass over a run of blocks; of each block the first `sample` rows are sampled, `last_sample` of the last one. Returns 0,
  * or 1 without memory.
  * gram: (2, d, d), of labelled and of other rows; cross: (q + 1, d); working: (q,); sums: (5,). All are added to. */
@@ -219,9 +205,7 @@ EXPORT int NAME(proximal_pass)(const TYPE(Blas) * blas, int mode, int64_t n, int
             NAME(first_cells)(cells, (REAL)(1.0 / lipschitz), x, a, v, seen, sums);
             if (labelled) NAME(scores_of)(blas, rows, d, x, model, scores);
         } else {
-            int k = (int)rows, m = (int)d;
-            REAL one = 1, zero = 0;
-            blas->gemm("N", "N", &m, &k, &m, &one, (REAL *)operator_, &m, a, &m, &zero, fresh, &m);
+            NAME(multiply)(blas, rows, d, a, d, operator_, fresh, d);
             if (labelled) {
                 NAME(scores_of)(blas, rows, d, fresh, model, scores);
                 for (int64_t i = 0; i < rows; i++)
@@ -248,7 +232,7 @@ EXPORT int NAME(proximal_pass)(const TYPE(Blas) * blas, int mode, int64_t n, int
         if (begin == block_end) of_block = block_end;
     }
     for (int64_t c = 0; c < q; c++) working[c] += sums_of_targets[c];
-    for (int g = 0; g < 2 && d > SYRK_FROM; g++) /* SYRK has set one triangle */
+    for (int g = 0; g < 2; g++) /* one triangle is set */
         for (int64_t i = 0; i < d; i++)
             for (int64_t j = 0; j < i; j++) gram[(g * d + j) * d + i] = gram[(g * d + i) * d + j];
     free(fresh);

@@ -10,7 +10,7 @@
 #define DIGIT 11              /* bits of the keys that a pass of the sort looks at */
 #define MOST_COLUMNS 64       /* bits of a key */
 #define OBSERVED_SIDE 65      /* first bucket of the rows that are solved from their observed cells */
-#define BUCKETS (2 * OBSERVED_SIDE)
+#define UNROLLED_COLUMNS 10   /* of systems with code of their own */
 
 typedef struct {
     int64_t c;
@@ -90,14 +90,19 @@ TARGET static int NAME(sweep_lanes)(double *restrict S, int64_t pivots, int64_t 
     return positive;
 }
 
+#if VECTOR_BYTES == 64
+#include "unrolled_systems.h"
+#endif
+
 /* Solve the rows of at most LANES patterns with k active columns. rows[l] .. rows[l + 1]: those of a pattern; from (n, c): right-hand
- * sides; to (n, c): gets the solutions in the active columns. Returns the sum of their products, or NaN if a system is not positive
- * definite. */
-TARGET static double NAME(solve_batch)(Batch *batch, int holes, int64_t k, int n_patterns, const uint64_t *masks, const int64_t *rows,
+ * sides; to (n, c): gets the solutions in the active columns, for the holes minus these. Returns the sum of the products of solutions and
+ * right-hand sides, or NaN if a system is not positive definite. */
+TARGET static double NAME(solve_any)(Batch *batch, int holes, int64_t k, int n_patterns, const uint64_t *masks, const int64_t *rows,
                                        const double *restrict from, double *restrict to) {
     const int64_t c = batch->c;
     const double *restrict A = holes ? batch->precision : batch->covariance;
     double *restrict sums = holes ? batch->by_holes : batch->by_observed, *restrict S = batch->S, *restrict x = batch->rhs;
+    const double sign = holes ? -1.0 : 1.0;
     int32_t active[LANES][MOST_COLUMNS];
     double quadratic = 0.0, product[LANES], logarithm[LANES] = {0}, single[LANES];
     for (int l = 0; l < LANES; l++) {
@@ -129,7 +134,7 @@ TARGET static double NAME(solve_batch)(Batch *batch, int holes, int64_t k, int n
                 double value = 0.0;
                 for (int64_t j = 0; j < k; j++)
                     value -= S[(j < i ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i) * LANES + l] * from[r * c + active[l][j]];
-                to[r * c + active[l][i]] = value;
+                to[r * c + active[l][i]] = sign * value;
                 quadratic += value * from[r * c + active[l][i]];
             }
     }
@@ -144,12 +149,36 @@ TARGET static double NAME(solve_batch)(Batch *batch, int holes, int64_t k, int n
         }
         for (int l = 0; l < n_patterns; l++)
             if (single[l] != 0) {
-                to[rows[l] * c + active[l][i]] = value[l];
+                to[rows[l] * c + active[l][i]] = sign * value[l];
                 quadratic += value[l] * x[i * LANES + l];
             }
     }
     return quadratic;
 }
+
+TARGET static double NAME(solve_batch)(Batch *batch, int holes, int64_t k, int n_patterns, const uint64_t *masks, const int64_t *rows,
+                                       const double *from, double *to) {
+#if VECTOR_BYTES == 64
+    if (k <= UNROLLED_COLUMNS && n_patterns == LANES && rows[LANES] - rows[0] == LANES)
+        return NAME(solve_few)((int)k, batch, holes, masks, rows[0], from, to);
+#endif
+    return NAME(solve_any)(batch, holes, k, n_patterns, masks, rows, from, to);
+}
+
+#if VECTOR_BYTES != 64
+/* Bit j says whether x[j] is a number, for `n` singles or doubles. */
+TARGET static inline uint64_t NAME(known_singles)(const float *x, int64_t n) {
+    uint64_t key = 0;
+    for (int64_t j = 0; j < n; j++) key |= (uint64_t)(x[j] == x[j]) << j;
+    return key;
+}
+
+TARGET static inline uint64_t NAME(known_doubles)(const double *x, int64_t n) {
+    uint64_t key = 0;
+    for (int64_t j = 0; j < n; j++) key |= (uint64_t)(x[j] == x[j]) << j;
+    return key;
+}
+#endif
 
 /* Add the E step of n rows X (n, c), NaN in the holes, to the sums. A cell is (x - offset) / width, its residual that minus the
  * mean. X: floats if `single_precision`, else doubles. first (c,), second (c, c): of the completed residuals; by_holes, by_observed
@@ -168,13 +197,13 @@ TARGET EXPORT int NAME(streamed_step)(const Blasdouble *blas, int64_t n, int64_t
         free(keys);
         return 1;
     }
-    double *G = R + most * c, *T = G + most * c, *S = T + most * c, *unit = S + LANES * (c * (c + 1) / 2 + 2 * c), one = 1.0, zero = 0.0;
+    double *G = R + most * c, *T = G + most * c, *S = T + most * c, *unit = S + LANES * (c * (c + 1) / 2 + 2 * c);
     Batch batch = {c, precision, covariance, by_holes, by_observed, 0.0, {0}, S, S + LANES * c * (c + 1) / 2, 0};
     batch.rhs = batch.v + LANES * c;
     int32_t *a = (int32_t *)(keys + most), *b = a + most;
     uint8_t *bucket = (uint8_t *)(b + most);
     const uint64_t whole = c == 64 ? ~0ULL : (1ULL << c) - 1;
-    int ci = (int)c, failed = 0;
+    int failed = 0;
     for (int l = 0; l < LANES; l++) batch.product[l] = 1.0;
     for (int64_t j = 0; j < c; j++) unit[j] = 1.0 / width[j];
     for (int64_t start = 0; start < n && !failed; start += most) {
@@ -182,11 +211,7 @@ TARGET EXPORT int NAME(streamed_step)(const Blasdouble *blas, int64_t n, int64_t
         const float *singles = (const float *)X + start * c;
         const double *doubles = (const double *)X + start * c;
         for (int64_t i = 0; i < m; i++) {
-            uint64_t key = 0;
-            if (single_precision)
-                for (int64_t j = 0; j < c; j++) key |= (uint64_t)(singles[i * c + j] == singles[i * c + j]) << j;
-            else
-                for (int64_t j = 0; j < c; j++) key |= (uint64_t)(doubles[i * c + j] == doubles[i * c + j]) << j;
+            const uint64_t key = single_precision ? NAME(known_singles)(singles + i * c, c) : NAME(known_doubles)(doubles + i * c, c);
             const int known = __builtin_popcountll(key), open = (int)c - known;
             keys[i] = key;
             bucket[i] = (uint8_t)(open <= known ? open : OBSERVED_SIDE + known);
@@ -212,8 +237,7 @@ TARGET EXPORT int NAME(streamed_step)(const Blasdouble *blas, int64_t n, int64_t
                 }
         }
         totals[3] += (double)n_holes;
-        int rows_here = (int)n_holes;
-        if (n_holes) blas->gemm("N", "N", &ci, &rows_here, &ci, &one, (double *)precision, &ci, R, &ci, &zero, G, &ci);
+        NAME(multiply)(blas, n_holes, c, R, c, precision, G, c);
         double products = 0.0;
 #pragma omp simd reduction(+ : products)
         for (int64_t i = 0; i < n_holes * c; i++) products += R[i] * G[i];
@@ -235,34 +259,27 @@ TARGET EXPORT int NAME(streamed_step)(const Blasdouble *blas, int64_t n, int64_t
             for (int l = n_patterns; l <= LANES; l++) rows[l] = s;
             if (!k) continue;
             const double *from = holes ? G : R;
-            const double found = NAME(solve_batch)(&batch, holes, k, n_patterns, masks, rows, from, holes ? T : G);
+            const double found = NAME(solve_batch)(&batch, holes, k, n_patterns, masks, rows, from, holes ? R : G);
             failed = isnan(found) ? 2 : 0;
             totals[1] += holes ? -found : found;
-            if (holes)
-                for (int l = 0; l < n_patterns; l++)
-                    for (int64_t r = rows[l]; r < rows[l + 1]; r++)
-                        for (uint64_t left = masks[l]; left; left &= left - 1) {
-                            const int64_t at = r * c + __builtin_ctzll(left);
-                            R[at] = -T[at];
-                        }
         }
-        rows_here = (int)(m - n_holes);
-        if (rows_here && !failed) {
-            blas->gemm("N", "N", &ci, &rows_here, &ci, &one, (double *)covariance, &ci, G + n_holes * c, &ci, &zero, T, &ci);
+        if (n_holes < m && !failed) {
+            NAME(multiply)(blas, m - n_holes, c, G + n_holes * c, c, covariance, T, c);
             for (int64_t s = n_holes; s < m; s++)
                 for (uint64_t left = ~keys[order[s]] & whole; left; left &= left - 1) {
                     const int64_t j = __builtin_ctzll(left);
                     R[s * c + j] = T[(s - n_holes) * c + j];
                 }
         }
-        rows_here = (int)m;
-        blas->gemm("N", "T", &ci, &ci, &rows_here, &one, R, &ci, R, &ci, &one, second, &ci);
+        NAME(add_gram)(blas, m, c, R, second, NULL);
         for (int64_t s = 0; s < m; s++)
 #pragma omp simd
             for (int64_t j = 0; j < c; j++) first[j] += R[s * c + j];
     }
     totals[0] += batch.log_determinant;
     for (int l = 0; l < LANES; l++) totals[0] += log(batch.product[l]);
+    for (int64_t i = 0; i < c; i++)
+        for (int64_t j = 0; j < i; j++) second[j * c + i] = second[i * c + j];
     free(R);
     free(keys);
     return failed;
