@@ -20,7 +20,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 SOURCES = (
     *("kernels.c", "proximal_types.h", "proximal_pass.h", "pattern_systems.h", "streamed_step.h"),
-    *("labelled_step.h", "extra_trees.h", "hidden_cells.h"),
+    *("labelled_step.h", "extra_trees.h", "class_trees.h", "hidden_cells.h"),
 )
 FLAGS = ("-O3", "-std=gnu11", "-fopenmp-simd", "-fvisibility=hidden", "-fPIC", "-shared")
 

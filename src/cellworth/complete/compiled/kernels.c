@@ -48,6 +48,7 @@ typedef struct {
 #include "streamed_step.h"
 #include "labelled_step.h"
 #include "extra_trees.h"
+#include "class_trees.h"
 #undef REAL
 #undef SUFFIX
 #define REAL float
@@ -67,6 +68,7 @@ typedef struct {
 #include "streamed_step.h"
 #include "labelled_step.h"
 #include "extra_trees.h"
+#include "class_trees.h"
 #undef REAL
 #undef SUFFIX
 #define REAL float
