@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from cellworth.complete.gaussian.residual_bins import LEVELS, equal_bins, sorted_quantiles, value_quantiles
+from cellworth.complete.gaussian.residual_bins import (
+    LEVELS,
+    equal_bins,
+    shrunk_ratios,
+    sorted_quantiles,
+    usual_ratio,
+    value_quantiles,
+)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 50, 853])
@@ -24,3 +31,21 @@ def test_values_of_a_mixture_are_those_of_the_bin_or_of_the_column():
     zeros, ones = np.arange(10), np.arange(90, 100)
     assert set(value_quantiles(values, ones, 1.0)) == {1.0}
     assert np.mean(value_quantiles(values, zeros, 0.0)) == pytest.approx(0.1, abs=0.03)
+
+
+def test_few_cells_are_taken_for_what_is_usual_and_many_for_what_they_are():
+    usual = usual_ratio(np.full(100_000, 0.25))
+    assert usual == pytest.approx(0.25, rel=1e-3)
+    assert usual_ratio(np.empty(0)) == 1
+    for n, expected in ((1, 0.25), (100_000, 4.0)):
+        found = shrunk_ratios(np.full(n, 4.0), np.ones(n), equal_bins(n, 1), usual)[0]
+        near = usual + n / (n + 10) * (4.0 - usual)  # ten cells of the usual kind beside its own
+        assert found == pytest.approx(near)
+        assert abs(np.log(found / expected)) < abs(np.log(found / (4.25 - expected)))
+
+
+def test_what_is_usual_does_not_hang_on_a_few_far_cells():
+    """Beyond three deviations a residual counts as three: ten in ten thousand add at most 0.009."""
+    squares = np.ones(10_000)
+    squares[:10] = 1e12
+    assert usual_ratio(squares) == pytest.approx(1, abs=0.01)

@@ -7,7 +7,8 @@ the standardised residuals :math:`u_j s_j` would be standard normal, whatever th
 skewed, bounded and discrete columns. So each column's cells are sorted by their predictions into a few bins
 of equal size, and a hole takes from the bins around its own prediction
 
-* the mean square of the residuals, which corrects the variance;
+* the mean square of the residuals, which corrects the variance; as far as there are few of them, it is
+  that of all columns: in a wide table of few rows, variances are wrong by about the same factor everywhere;
 * their quantiles, which replace the normal ones in intervals, as in split conformal prediction;
 * in a column with an atom, a value that many cells share (zeros, a bound, 0 and 1), the quantiles of the
   values themselves. An interval then ends exactly at a value that occurs.
@@ -44,6 +45,7 @@ from cellworth.complete.gaussian.residual_bins import (
     equal_bins,
     shrunk_ratios,
     sorted_quantiles,
+    usual_ratio,
     value_quantiles,
 )
 
@@ -79,6 +81,11 @@ class LeftOut(NamedTuple):
     others: FloatArray
     leverage: FloatArray
     observed: BoolArray
+
+    def standardised_squares(self) -> FloatArray:
+        """Return the squared errors of the observed cells over their variances, (k,)."""
+        at = self.observed
+        return np.asarray((self.scores[at] - self.mean[at]) ** 2 / self.variance[at])
 
     def without_own_row(self) -> LeftOut:
         """Return the cells with errors and variances as those of a fit without their row.
@@ -139,6 +146,7 @@ class Calibration:
         cells = cells._replace(mean=np.where(cells.observed, made.within(cells.mean), 0)).without_own_row()
         made = replace(made, tail=_tail(cells, made.atoms))
         cells = cells._replace(variance=cells.variance * made.spreads(cells.distance, cells.others))
+        usual = usual_ratio(cells.standardised_squares())
         for j in range(d):
             at = np.flatnonzero(cells.observed[:, j])
             if len(at):
@@ -146,7 +154,7 @@ class Calibration:
                 at = at[np.argsort(cells.mean[at, j].round(9), kind="stable")]
                 column = (part[at, j] for part in (cells.values, cells.scores, cells.mean, cells.variance))
                 share = float((1 / (1 + 2 * cells.leverage[at, j])).mean())
-                made.fill_column(j, *column, believed=share, margins=margins)
+                made.fill_column(j, *column, believed=share, usual=usual, margins=margins)
         return made
 
     @classmethod
@@ -167,33 +175,34 @@ class Calibration:
         variance: FloatArray,
         *,
         believed: float,
+        usual: float,
         margins: Margins,
     ) -> None:
         """Fill in one column from its cells, sorted by their predictions.
 
         ``believed`` is how far the values of a bin count in a column with atoms, in [0, 1]: less if their
-        rows had a large part in the fit.
+        rows had a large part in the fit. ``usual`` is the factor of the variances in the whole table.
         """
         standardised = (scores - mean) / np.sqrt(variance)
         bins = equal_bins(len(values), max(1, min(MOST_BINS, len(values) // BIN_CELLS)))
         of_bin = np.minimum(np.arange(MOST_BINS), len(bins) - 1)
         middles = [(at[(len(at) - 1) // 2], at[len(at) // 2]) for at in bins]  # of the sorted predictions
         self.centres[j] = mean[np.array(middles)].mean(axis=1)[of_bin]
-        self.score_factor[j] = shrunk_ratios(standardised**2, np.ones_like(mean), bins)[of_bin]
+        self.score_factor[j] = shrunk_ratios(standardised**2, np.ones_like(mean), bins, usual)[of_bin]
         expected, spread, margin = mean, variance, margins.columns[j]
         if margin is not None:  # the mean of a value depends on the variance of its score
             self.score_factor[j] = self.score_factor[j].clip(1 / MAX_FACTOR, MAX_FACTOR)
             factor = np.interp(mean, self.centres[j], self.score_factor[j])
             expected, spread = margin.mean_and_variance(mean, variance * factor)
             scores = margin.to_values(scores)
-        self.value_factor[j] = shrunk_ratios((scores - expected) ** 2, spread, bins)[of_bin]
+        self.value_factor[j] = shrunk_ratios((scores - expected) ** 2, spread, bins, usual)[of_bin]
         if margin is None:  # scores are values
             self.score_factor[j] = self.value_factor[j]
         scales = bin_scales(standardised, bins)
         level = np.concatenate([standardised[at] / scale for at, scale in zip(bins, scales, strict=True)])
         whole = sorted_quantiles(level)
         trust = len(values) / (len(values) + PRIOR_CELLS)
-        whole = NORMAL + trust * (whole - NORMAL)
+        whole = trust * whole + (1 - trust) * np.sqrt(usual) * NORMAL
         made = []
         for at, scale in zip(bins, scales, strict=True):
             trust = len(at) / (len(at) + PRIOR_OF_BIN)
@@ -334,7 +343,7 @@ def _tail(cells: LeftOut, atoms: BoolArray) -> float:
     at = cells.observed & ~atoms
     if at.sum() < BIN_CELLS:
         return float(np.inf)
-    squares = ((cells.scores - cells.mean)[at]) ** 2 / cells.variance[at]
+    squares = cells.standardised_squares()[~atoms[np.nonzero(cells.observed)[1]]]
     distance, others = cells.distance[at], cells.others[at]
 
     def surprise(tail: float) -> float:

@@ -1,6 +1,7 @@
 """Bins of a column's cells, sorted by their predictions: scales, quantiles, and how far each bin is believed.
 
-Few cells say little: what they show is shrunk towards the whole column, and that towards the normal.
+Few cells say little: what they show is shrunk towards the whole column, and that towards a normal whose
+variance is usual in the table.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ LEVELS = np.concatenate([[0.001, 0.0025, 0.005], np.linspace(0.01, 0.99, 99), [0
 NORMAL = ndtri(LEVELS)
 SCALE_NOISE = np.pi / 2 - 1
 SURE = 0.5  # standard errors
+LARGEST = 3.0  # standardised residual: larger ones count as this for what is usual in a table
 
 
 def equal_bins(n: int, k: int) -> list[IntArray]:
@@ -28,10 +30,21 @@ def equal_bins(n: int, k: int) -> list[IntArray]:
     return [numbers[first:end] for first, end in pairwise(ends)]
 
 
-def shrunk_ratios(found: FloatArray, expected: FloatArray, bins: list[IntArray]) -> FloatArray:
-    """Return the ratio of the sums in each bin, those of few cells shrunk towards 1."""
+def usual_ratio(squares: FloatArray) -> float:
+    """Return the mean of squared standardised residuals of all columns, that of few shrunk towards 1.
+
+    A column is believed to be like the others as far as it has few cells of its own. Where rows are few and
+    columns many, all variances are too large, or too small, by about the same factor.
+    """
+    return float((np.minimum(squares, LARGEST**2).sum() + PRIOR_CELLS) / (len(squares) + PRIOR_CELLS))
+
+
+def shrunk_ratios(
+    found: FloatArray, expected: FloatArray, bins: list[IntArray], usual: float = 1.0
+) -> FloatArray:
+    """Return the ratio of the sums in each bin, those of few cells shrunk towards the usual one."""
     unit = max(float(expected.mean()), np.finfo(np.float64).tiny)
-    whole = (found.sum() + PRIOR_CELLS * unit) / (expected.sum() + PRIOR_CELLS * unit)
+    whole = (found.sum() + PRIOR_CELLS * unit * usual) / (expected.sum() + PRIOR_CELLS * unit)
     if len(bins) == 1:
         return np.array([whole])
     return (_sums(found, bins) + PRIOR_OF_BIN * unit * whole) / (_sums(expected, bins) + PRIOR_OF_BIN * unit)
