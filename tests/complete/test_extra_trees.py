@@ -120,7 +120,7 @@ def test_the_error_is_that_of_scikit_learn():
 @pytest.mark.usefixtures("without_kernels")
 def test_numbers_are_uniform_and_differ_by_feature_and_path():
     keys = np.random.default_rng(0).integers(2**64, size=20_000, dtype=np.uint64)
-    one, other = (extra_trees._uniform(extra_trees._mixed(keys + np.uint64(k))) for k in (1, 2))
+    one, other = (extra_trees.uniform_of(extra_trees.hashed(keys + np.uint64(k))) for k in (1, 2))
     assert one.min() >= 0
     assert one.max() < 1
     # 20,000 uniform numbers: standard errors of 0.002 of the mean, 0.007 of a correlation

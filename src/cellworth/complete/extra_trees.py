@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from cellworth.complete.compiled.library import address, kernels
@@ -37,6 +38,12 @@ class ExtraTrees:
     number: FloatArray
     child: IntArray
 
+    @classmethod
+    def empty(cls, n_trees: int, capacity: int) -> ExtraTrees:
+        """Return trees to be grown: single leaves."""
+        shape = (n_trees, capacity)
+        return cls(np.full(shape, -1, dtype=np.int32), np.zeros(shape), np.zeros(shape, dtype=np.int32))
+
     def first(self, n_trees: int) -> ExtraTrees:
         """Return the first of the trees."""
         return ExtraTrees(self.feature[:n_trees], self.number[:n_trees], self.child[:n_trees])
@@ -57,14 +64,18 @@ class ExtraTrees:
 
     def leaves(self, t: int, features: FloatArray) -> FloatArray:
         """Return the predictions of one tree, (m,)."""
+        leaves: FloatArray = self.number[t, self.nodes(t, features)]
+        return leaves
+
+    def nodes(self, t: int, features: FloatArray) -> IntArray:
+        """Return the leaf of one tree in which each row ends, (m,)."""
         node = np.zeros(len(features), dtype=np.int64)
         moving = np.arange(len(features))
         while True:
             by = self.feature[t, node[moving]]
             moving, by = moving[by >= 0], by[by >= 0]
             if not len(moving):
-                leaves: FloatArray = self.number[t, node]
-                return leaves
+                return node
             at = node[moving]
             node[moving] = self.child[t, at] + (features[moving, by] > self.number[t, at])
 
@@ -119,17 +130,9 @@ def grow_trees(
     features = np.ascontiguousarray(features, dtype=np.float64)
     target = np.ascontiguousarray(target, dtype=np.float64)
     m, f = features.shape
-    bags: IntArray = np.empty((n_trees, n_rows), dtype=np.int32)
-    for bag in bags:
-        bag[:] = np.sort(rng.permutation(m)[:n_rows])
-    keys = rng.integers(2**64, size=n_trees, dtype=np.uint64)
+    bags, keys = draw_bags(m, n_trees, n_rows, rng)
     share = min(1.0, most_features / f)
-    capacity = 2 * max(1, n_rows // leaf)
-    trees = ExtraTrees(
-        np.full((n_trees, capacity), -1, dtype=np.int32),
-        np.zeros((n_trees, capacity)),
-        np.zeros((n_trees, capacity), dtype=np.int32),
-    )
+    trees = ExtraTrees.empty(n_trees, capacity := 2 * max(1, n_rows // leaf))
     total, count = np.zeros(m), np.zeros(m)
     compiled = kernels()
     if compiled is None:
@@ -146,6 +149,16 @@ def grow_trees(
         if compiled.grow_trees(*table, *asked, *grown):
             raise MemoryError(f"no memory to grow trees on {m} rows")
     return GrownTrees(trees, total / np.maximum(count, 1), count)
+
+
+def draw_bags(
+    m: int, n_trees: int, n_rows: int, rng: np.random.Generator
+) -> tuple[IntArray, npt.NDArray[np.uint64]]:
+    """Return the rows (T, n_rows) of each tree, ascending, and the key (T,) of its random numbers."""
+    bags: IntArray = np.empty((n_trees, n_rows), dtype=np.int32)
+    for bag in bags:
+        bag[:] = np.sort(rng.permutation(m)[:n_rows])
+    return bags, rng.integers(2**64, size=n_trees, dtype=np.uint64)
 
 
 def _grow_by_levels(
@@ -175,18 +188,18 @@ def _grow_by_levels(
         right = features[rows, by[of_node]] > threshold[of_node]
         trees.feature[tree[splits], node[splits]] = by[splits]
         trees.number[tree[splits], node[splits]] = threshold[splits]
-        trees.child[tree[splits], node[splits]], used = _children(tree[splits], used)
+        trees.child[tree[splits], node[splits]], used = place_children(tree[splits], used)
         branch = 2 * of_node + right
         rows = rows[np.argsort(branch, kind="stable")]
         counts = np.bincount(branch, minlength=2 * len(tree))
         both = np.repeat(splits, 2)
         sizes = counts[both]
         node = (trees.child[tree, node][:, None] + np.arange(2)).ravel()[both]
-        keys = _mixed(keys[:, None] + np.arange(1, 3, dtype=np.uint64)).ravel()[both]
+        keys = hashed(keys[:, None] + np.arange(1, 3, dtype=np.uint64)).ravel()[both]
         tree = np.repeat(tree, 2)[both]
 
 
-def _children(tree: IntArray, used: IntArray) -> tuple[IntArray, IntArray]:
+def place_children(tree: IntArray, used: IntArray) -> tuple[IntArray, IntArray]:
     """Return where the children of splitting nodes go, given their trees in order, and the nodes used."""
     added = np.bincount(tree, minlength=len(used))
     before = np.cumsum(added) - added
@@ -210,25 +223,36 @@ def _best_splits(
     tie = TIE * np.bincount(of_node, weights=y * y, minlength=n_nodes)
     most, best, threshold = np.full(n_nodes, -np.inf), np.full(n_nodes, -1), np.zeros(n_nodes)
     for j in range(features.shape[1]):
-        x = features[rows, j]
-        drawn = _mixed(keys ^ np.uint64((j + 3) * 0xD1B54A32D192ED03 % 2**64))
-        considered: BoolArray = _uniform(_mixed(drawn)) < share if share < 1 else np.ones(n_nodes, dtype=bool)
-        low, high = np.minimum.reduceat(x, starts), np.maximum.reduceat(x, starts)
-        at = low + _uniform(drawn) * (high - low)
-        at = np.where(at < high, at, low)
-        left = x <= at[of_node]
+        left, at, considered = random_split(features[rows, j], j, of_node, starts, keys, share)
         count = np.bincount(of_node, weights=left, minlength=n_nodes)
         part = np.bincount(of_node, weights=np.where(left, y, 0.0), minlength=n_nodes)
         rest = total - part
         with np.errstate(divide="ignore", invalid="ignore"):
             gain = part * part / count + rest * rest / (sizes - count)
-        considered &= (high - low > SAME) & (count >= leaf) & (sizes - count >= leaf) & (gain > most + tie)
+        considered &= (count >= leaf) & (sizes - count >= leaf) & (gain > most + tie)
         most, threshold = np.where(considered, gain, most), np.where(considered, at, threshold)
         best = np.where(considered, j, best)
     return best, threshold
 
 
-def _mixed(z: AnyArray) -> AnyArray:
+def random_split(
+    x: FloatArray, j: int, of_node: IntArray, starts: IntArray, keys: AnyArray, share: float
+) -> tuple[BoolArray, FloatArray, BoolArray]:
+    """Draw a threshold of feature j for each node, whose rows have the values x, node by node.
+
+    Returns which rows go left, the thresholds, and for which nodes the feature is considered.
+    """
+    drawn = hashed(keys ^ np.uint64((j + 3) * 0xD1B54A32D192ED03 % 2**64))
+    considered: BoolArray = (
+        uniform_of(hashed(drawn)) < share if share < 1 else np.ones(len(starts), dtype=bool)
+    )
+    low, high = np.minimum.reduceat(x, starts), np.maximum.reduceat(x, starts)
+    at = low + uniform_of(drawn) * (high - low)
+    at = np.where(at < high, at, low)
+    return x <= at[of_node], at, considered & (high - low > SAME)
+
+
+def hashed(z: AnyArray) -> AnyArray:
     """Return the hash of each 64-bit number (splitmix64)."""
     with np.errstate(over="ignore"):
         z = z + np.uint64(0x9E3779B97F4A7C15)
@@ -237,7 +261,7 @@ def _mixed(z: AnyArray) -> AnyArray:
         return z ^ (z >> np.uint64(31))
 
 
-def _uniform(z: AnyArray) -> FloatArray:
+def uniform_of(z: AnyArray) -> FloatArray:
     """Return numbers in [0, 1) from 64-bit ones."""
     uniform: FloatArray = (z >> np.uint64(11)).astype(np.float64) * 2.0**-53
     return uniform

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from cellworth.complete.categories import as_one_cell, find_categories
 from cellworth.complete.hold_out import cover_columns, hide_cells, sample_rows
 from cellworth.complete.labels import Labels
 from cellworth.complete.scaling import Scaling
@@ -81,11 +82,15 @@ class HiddenTrial:
 def make_trial(task: SearchTask, most_rows: int, rng: np.random.Generator) -> HiddenTrial:
     """Hide observed cells of at most about ``most_rows`` rows, at random.
 
-    Each column keeps at least one observed cell, and at least one cell is hidden if any can be.
+    Each column keeps at least one observed cell, and at least one cell is hidden if any can be. The
+    columns of a category are hidden together: it is one cell of the user's table.
     """
     rows = cover_columns(sample_rows(len(task.X), most_rows, rng), ~np.isnan(task.X))
     truth = task.X[rows]
-    hidden = hide_cells(~np.isnan(truth), rng, at_least_one=True)
+    categories, eligible = find_categories(truth), ~np.isnan(truth)
+    for columns in categories:  # hidden with the first of them
+        eligible[:, columns.start + 1 : columns.stop] = False
+    hidden = as_one_cell(hide_cells(eligible, rng, at_least_one=True), categories)
     return HiddenTrial(
         holed=np.where(hidden, truth.dtype.type(np.nan), truth),
         y=_labels_of(task, rows),

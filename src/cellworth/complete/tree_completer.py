@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, Self
 
@@ -10,6 +11,8 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.thread_engine import ThreadEngine
+from cellworth.complete.categories import find_categories
+from cellworth.complete.category_chances import CategoryChances, CategoryFit, columns_of, learn_categories
 from cellworth.complete.column_forests import Round, grow_forests, predict_holes
 from cellworth.complete.gaussian.calibration import LeftOut
 from cellworth.complete.gaussian.fit_gaussian import FitSettings, Start, fit_gaussian
@@ -21,9 +24,11 @@ from cellworth.complete.gaussian.quick_fit import factor_count
 from cellworth.complete.gaussian.rows_to_fit import ArrayRows, CellForm, SampleRows
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind
+from cellworth.complete.scaling import Scaling
 from cellworth.errors import ParameterError
 
 TOL, MAX_ITER = 1e-4, 500  # of the Gaussian
+MIN_ROWS = 30  # of a table, to predict its categories as such
 
 
 class TreeCompleter(PosteriorCompleter):
@@ -36,6 +41,11 @@ class TreeCompleter(PosteriorCompleter):
     as long as that gains something. How far the completion moves from the guess towards the forests is chosen
     by predictions of trees that did not see the cell, so a table without curves is completed about as well as
     by the Gaussian.
+
+    The columns of a category (0 and 1, known together, with a single 1 in each row) are predicted as one: the
+    shares of its categories, the Gaussian's guess, the votes of rows that are alike, and a forest for classes
+    are pooled, so that known cells that none of them saw are likeliest. The completed cells of a hole are the
+    chances of its categories.
 
     Parameters
     ----------
@@ -64,10 +74,11 @@ class TreeCompleter(PosteriorCompleter):
         The table passed to `fit` with its holes filled, in its own units; observed cells are unchanged.
     variance_ : (n, d) array
         Variance of each cell given what is observed, in squared units of its column; 0 if observed: the
-        Gaussian's, times the mean square of standardised residuals, by trees that did not see the cell, of
-        cells of its column with similar predictions.
+        Gaussian's, or p (1 - p) for the chance p of a category, times the mean square of standardised
+        residuals, by trees that did not see the cell, of cells of its column with similar predictions.
     forest_weights_ : (d,) array
-        How far each column moved from the Gaussian's guess towards its forest: from 0 to 1.
+        How far each column moved from the Gaussian's guess towards its forest: from 0 to 1. In the columns of
+        categories, the weight of other sources beside the guess.
     label_trust_ : float
         The trust used; 0 without labels.
     scaling_ : Scaling
@@ -79,7 +90,8 @@ class TreeCompleter(PosteriorCompleter):
     -----
     With n rows and d columns, a fit costs that of the Gaussian and, in each round, d completions by it and
     O(t f n log n) for each column with t trees and f = min(d, 30) features a split; forests are grown on at
-    most 20,000 rows.
+    most 20,000 rows. Categories of D columns cost five short fits of the Gaussian more, a completion for each
+    category instead of each of its columns, and O(n^2 D).
 
     Not on row blocks: a forest sees all rows of the table at once. Use `GaussianCompleter`.
 
@@ -102,6 +114,7 @@ class TreeCompleter(PosteriorCompleter):
     variance_: FloatArray
     _gaussian: FittedGaussian
     _rounds: list[Round]
+    _chances: CategoryChances | None
 
     def __init__(
         self,
@@ -170,10 +183,22 @@ class TreeCompleter(PosteriorCompleter):
         self.scaling_, self._gaussian, self.label_trust_ = rows.scaling, fitted, fitted.trust
         some = rows.to_choose_on()
         cells, left_out, guesses = _left_out(fitted, X, some)
-        grown = grow_forests(fitted, cells, some.values, guesses, int(self.n_trees), rng, self.n_jobs)
-        self._rounds, self.forest_weights_ = grown.rounds, grown.weights
-        shift = self._label_shift(rows, left_out, guesses.mean)[grown.rows]
-        self._calibrate(X, some.values, left_out, guesses, grown.rows, grown.predictions + shift)
+        categories = _categories(fitted, X)
+        trees = int(self.n_trees)
+        numbers = _other_columns(categories, X.shape[1])
+        grown = grow_forests(fitted, cells, some.values, guesses, trees, rng, self.n_jobs, columns=numbers)
+        self._rounds, self.forest_weights_, self._chances = grown.rounds, grown.weights, None
+        predictions = grown.predictions + self._label_shift(rows, left_out, guesses.mean)[grown.rows]
+        if categories:
+            learned = self._learn_categories(
+                categories, fitted, rows.scaling, cells, some.values, grown.rows, rng
+            )
+            chances, columns = learned.model, learned.model.columns
+            at = np.ix_(grown.rows, columns)
+            predictions[:, columns], guesses.variance[at] = chances.scaled(learned.predictions)
+            left_out.leverage[at] = 0.0  # they are by fits to other rows
+            self._chances, self.forest_weights_[columns] = chances, chances.beyond_the_guess
+        self._calibrate(X, some.values, left_out, guesses, grown.rows, predictions)
         _, posterior = self._posterior_of(some.values, some.observed)
         if fitted.trust > 0:
             posterior = self._moved_by_labels(rows, cells, posterior)
@@ -202,21 +227,57 @@ class TreeCompleter(PosteriorCompleter):
         X = check_table(self, X, dtype=self.dtype, reset=True)
         fitted = gaussian.fitted_gaussian
         with ThreadEngine(self.n_jobs) as engine:
-            some = ArrayRows(X, None, self.target, engine).to_choose_on()
+            rows = ArrayRows(X, None, self.target, engine)
+        some = rows.to_choose_on()
         cells, _, guesses = _left_out(fitted, X, some)
         rng = np.random.default_rng(self.random_state)
         columns = rng.permutation(X.shape[1])[:most_columns]
-        grown = grow_forests(
-            fitted, cells, some.values, guesses, int(self.n_trees), rng, self.n_jobs, 1, columns
+        trees, categories = int(self.n_trees), _categories(fitted, X)
+        numbers = np.setdiff1d(columns, columns_of(categories)) if categories else columns
+        grown = grow_forests(fitted, cells, some.values, guesses, trees, rng, self.n_jobs, 1, numbers)
+        measured = [c for c in categories if np.isin(np.arange(c.start, c.stop), columns).any()]
+        if measured:
+            learned = self._learn_categories(
+                categories, fitted, rows.scaling, cells, some.values, grown.rows, rng, measured
+            )
+            model = learned.model
+            guesses.mean[np.ix_(grown.rows, model.columns)], _ = model.scaled(learned.guesses)
+            grown.predictions[:, model.columns], _ = model.scaled(learned.predictions)
+            numbers = np.concatenate([numbers, columns_of(measured)])
+        return grown.gain(cells, some.values, guesses, numbers)
+
+    def _learn_categories(
+        self,
+        categories: Sequence[slice],
+        fitted: FittedGaussian,
+        scaling: Scaling,
+        cells: Cells,
+        values: FloatArray,
+        rows: IntArray,
+        rng: np.random.Generator,
+        measured: Sequence[slice] | None = None,
+    ) -> CategoryFit:
+        return learn_categories(
+            categories,
+            fitted,
+            Cells(cells.scores[rows], cells.observed[rows]),
+            values[rows],
+            scaling,
+            int(self.n_trees),
+            rng,
+            self.n_jobs,
+            measured,
         )
-        return grown.gain(cells, some.values, guesses, columns)
 
     def _posterior_of(self, values: FloatArray, observed: BoolArray) -> tuple[Cells, Posterior]:
         gaussian = self._gaussian
         cells = gaussian.unlabelled_cells(values, observed)
         guesses = Posterior(*gaussian.mean_and_variance(gaussian.posterior(cells)))
         filled = predict_holes(self._rounds, gaussian, cells, values, guesses)
-        return cells, Posterior(np.where(observed, values, filled), guesses.variance)
+        posterior = Posterior(np.where(observed, values, filled), guesses.variance)
+        if self._chances is not None:
+            posterior = self._chances.put_into(posterior, observed, self._chances.predict(cells, values))
+        return cells, posterior
 
     def _calibrate(
         self,
@@ -258,7 +319,10 @@ class TreeCompleter(PosteriorCompleter):
         gaussian = self._gaussian
         without, _ = gaussian.mean_and_variance(gaussian.posterior(cells))
         mean, variance = gaussian.mean_and_variance(gaussian.posterior(rows.cells))
-        return Posterior(posterior.mean + mean - without, variance)
+        moved = Posterior(posterior.mean + mean - without, variance)
+        if self._chances is None:
+            return moved
+        return self._chances.put_into(moved, cells.observed, self._chances.of_scaled(moved.mean))
 
     def _settings(self, shape: tuple[int, int], rng: np.random.Generator) -> FitSettings:
         return FitSettings(
@@ -288,6 +352,18 @@ class TreeCompleter(PosteriorCompleter):
                 raise ParameterError(f"label_trust must be at most 1, or 'auto'; got {self.label_trust!r}")
         if self.dtype is not None and np.dtype(self.dtype) not in (np.float32, np.float64):
             raise ParameterError(f"dtype must be None, float32 or float64; got {self.dtype!r}")
+
+
+def _categories(fitted: FittedGaussian, X: FloatArray) -> tuple[slice, ...]:
+    """Return the columns of the categories of a table that has enough rows to learn of them."""
+    found = find_categories(X) if len(X) >= MIN_ROWS else ()
+    ranked = fitted.margins.ranked
+    return tuple(columns for columns in found if not ranked[columns].any())
+
+
+def _other_columns(categories: Sequence[slice], d: int) -> IntArray | None:
+    """Return the columns of a table without those of categories; None if there are none of these."""
+    return np.setdiff1d(np.arange(d), columns_of(categories)) if categories else None
 
 
 def _left_out(fitted: FittedGaussian, X: FloatArray, some: SampleRows) -> tuple[Cells, LeftOut, Posterior]:

@@ -16,12 +16,10 @@ typedef struct {
     double *low, *high, *at, *sum, *count; /* (f,) work each */
 } NAME(Grower);
 
-/* Find the best of one random split for each considered feature; the first of those within `tie`. Returns its feature, or -1; the threshold goes to *threshold. */
-TARGET static int32_t NAME(best_split)(const NAME(Grower) *g, const int32_t *rows, int64_t n, uint64_t key, double total,
-                                       double tie, double *threshold) {
+/* Draw a threshold in at[] for each considered feature, listed in columns[]: NAN if a node of n rows has no two values of it. Returns how many. */
+TARGET static int64_t NAME(draw_thresholds)(const NAME(Grower) *g, const int32_t *rows, int64_t n, uint64_t key) {
     const int64_t f = g->f;
     double *restrict low = g->low, *restrict high = g->high, *restrict at = g->at;
-    double *restrict sum = g->sum, *restrict count = g->count;
     int32_t *columns = g->columns;
     const int all = g->share >= FEW_FEATURES; /* then whole rows in vectors are faster than the considered ones */
     int64_t k = 0;
@@ -32,7 +30,7 @@ TARGET static int32_t NAME(best_split)(const NAME(Grower) *g, const int32_t *row
         at[k] = considered ? (double)(drawn >> 11) * 0x1p-53 : NAN;
         columns[k++] = (int32_t)j;
     }
-    for (int64_t j = 0; j < k; j++) low[j] = INFINITY, high[j] = -INFINITY, sum[j] = count[j] = 0.0;
+    for (int64_t j = 0; j < k; j++) low[j] = INFINITY, high[j] = -INFINITY;
     for (int64_t i = 0; i < n; i++) {
         const double *restrict x = g->features + rows[i] * f;
         if (all) {
@@ -58,6 +56,28 @@ TARGET static int32_t NAME(best_split)(const NAME(Grower) *g, const int32_t *row
         threshold_of = threshold_of >= high[j] ? low[j] : threshold_of;
         at[j] = high[j] - low[j] > SAME ? threshold_of : NAN; /* NAN: no row goes left */
     }
+    return k;
+}
+
+/* Return the first feature of those whose gains (k,) are within `tie` of the largest, or -1; its threshold goes to *threshold. */
+TARGET static int32_t NAME(largest_gain)(const NAME(Grower) *g, const double *gains, int64_t k, double tie, double *threshold) {
+    int64_t best = -1;
+    double most = -INFINITY;
+    for (int64_t j = 0; j < k; j++)
+        if (gains[j] > most + tie) most = gains[j], best = j;
+    if (best < 0) return -1;
+    *threshold = g->at[best];
+    return g->columns[best];
+}
+
+/* Find the best of one random split for each considered feature. Returns its feature, or -1; the threshold goes to *threshold. */
+TARGET static int32_t NAME(best_split)(const NAME(Grower) *g, const int32_t *rows, int64_t n, uint64_t key, double total,
+                                       double tie, double *threshold) {
+    const int64_t f = g->f, k = NAME(draw_thresholds)(g, rows, n, key);
+    double *restrict low = g->low, *restrict at = g->at, *restrict sum = g->sum, *restrict count = g->count;
+    const int32_t *columns = g->columns;
+    const int all = g->share >= FEW_FEATURES;
+    for (int64_t j = 0; j < k; j++) sum[j] = count[j] = 0.0;
     for (int64_t i = 0; i < n; i++) {
         const double *restrict x = g->features + rows[i] * f, y = g->target[rows[i]];
         if (all) {
@@ -81,19 +101,13 @@ TARGET static int32_t NAME(best_split)(const NAME(Grower) *g, const int32_t *row
         const double gain = sum[j] * sum[j] / left + rest * rest / right;
         low[j] = left >= least && right >= least ? gain : -INFINITY;
     }
-    int64_t best = -1;
-    double most = -INFINITY;
-    for (int64_t j = 0; j < k; j++)
-        if (low[j] > most + tie) most = low[j], best = j;
-    if (best < 0) return -1;
-    *threshold = at[best];
-    return columns[best];
+    return NAME(largest_gain)(g, low, k, tie, threshold);
 }
 
-/* Add to out[i], for `size` <= ABREAST rows of features, the prediction of one tree. Rows go down side by side: each waits for memory. */
-TARGET static void NAME(add_leaves)(const double *const *x, int64_t size, const int32_t *feature, const double *number,
-                                    const int32_t *child, double *const *out) {
-    int32_t node[ABREAST] = {0};
+/* Find the leaf of one tree, node[i], for each of `size` <= ABREAST rows of features. They go down side by side: each waits for memory. */
+TARGET static void NAME(find_leaves)(const double *const *x, int64_t size, const int32_t *feature, const double *number,
+                                     const int32_t *child, int32_t *node) {
+    for (int64_t i = 0; i < size; i++) node[i] = 0;
     for (int moving = 1; moving;) {
         moving = 0;
         for (int64_t i = 0; i < size; i++) {
@@ -103,6 +117,13 @@ TARGET static void NAME(add_leaves)(const double *const *x, int64_t size, const 
             moving = 1;
         }
     }
+}
+
+/* Add to out[i], for `size` <= ABREAST rows of features, the prediction of one tree. */
+TARGET static void NAME(add_leaves)(const double *const *x, int64_t size, const int32_t *feature, const double *number,
+                                    const int32_t *child, double *const *out) {
+    int32_t node[ABREAST];
+    NAME(find_leaves)(x, size, feature, number, child, node);
     for (int64_t i = 0; i < size; i++) *out[i] += number[node[i]];
 }
 

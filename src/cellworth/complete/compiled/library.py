@@ -77,6 +77,7 @@ class Kernels:
         `proximal_pass` of kernels.c, and the products that it calls.
     solve_patterns, pattern_diagonals : functions of pattern_systems.h
     grow_trees, sum_trees : functions of extra_trees.h
+    grow_class_trees, sum_class_trees : functions of class_trees.h
     lapack : Lapack
         For the systems.
     streamed_step : function of streamed_step.h
@@ -142,6 +143,15 @@ class Kernels:
         self.sum_trees.argtypes = [
             *(c_int64, c_int64, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_void_p)
         ]
+        self.grow_class_trees: Any = getattr(library, f"grow_class_trees_f64{ending}")
+        self.grow_class_trees.restype = c_int
+        self.grow_class_trees.argtypes = [
+            *(c_int64, c_int64, c_void_p, c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_int64),
+            *(c_double, c_int64, *(c_void_p,) * 6),
+        ]
+        self.sum_class_trees: Any = getattr(library, f"sum_class_trees_f64{ending}")
+        self.sum_class_trees.restype = None
+        self.sum_class_trees.argtypes = [c_int64, c_int64, c_void_p, *(c_int64,) * 3, *(c_void_p,) * 5]
 
 
 @functools.cache

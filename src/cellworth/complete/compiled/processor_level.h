@@ -8,6 +8,7 @@
 #include "streamed_step.h"
 #include "labelled_step.h"
 #include "extra_trees.h"
+#include "class_trees.h"
 #undef REAL
 #undef SUFFIX
 #define REAL float

@@ -151,6 +151,7 @@ def _choices(settings: FitSettings, earlier: Start | None, some: SampleRows) -> 
         ranked=ranked,
         shrinkage=shrinkage,
         calibrate=settings.calibrate,
+        categories=some.categories,
     )
 
 
@@ -187,7 +188,8 @@ def _trust(
         return 0.0
     for_loss = code_labels(some.y, len(some.values), "squared" if kind == "number" else "logistic", kind)
     scores = margins.to_scores(some.values, some.observed)
-    return choose_trust(scores, some.observed, columns, for_loss, margins, estimator, settings.rng)
+    parts = scores, some.observed, columns, for_loss
+    return choose_trust(*parts, margins, estimator, settings.rng, some.categories)
 
 
 def _goes_on(

@@ -10,6 +10,7 @@ leverage of its row; see `cellworth.complete.gaussian.calibration`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,9 +71,11 @@ class _Trial:
     hidden: BoolArray
 
     @classmethod
-    def of(cls, values: FloatArray, observed: BoolArray, rng: np.random.Generator) -> _Trial | None:
+    def of(
+        cls, values: FloatArray, observed: BoolArray, rng: np.random.Generator, categories: Sequence[slice]
+    ) -> _Trial | None:
         """Hide cells, and leave out columns that have none left; None if there is nothing to measure."""
-        hidden = hide(observed, rng)
+        hidden = hide(observed, rng, categories)
         kept = observed & ~hidden
         usable = kept.any(axis=0)
         if not hidden[:, usable].any():
@@ -135,6 +138,7 @@ def choose(
     ranked: bool | None = None,
     shrinkage: float | None = None,
     calibrate: bool = True,
+    categories: Sequence[slice] = (),
 ) -> Chosen:
     """Choose rank margins and shrinkage unless they are given, and measure the leverage to calibrate by.
 
@@ -145,6 +149,8 @@ def choose(
     observed : (n, d) bool array
     estimator : GaussianEstimator
         Its shrinkage is the one to begin with.
+    categories : sequence of slices
+        The columns of each: they are hidden together.
 
     Notes
     -----
@@ -159,7 +165,7 @@ def choose(
     given = Chosen(bool(ranked), estimator.shrinkage if shrinkage is None else shrinkage)
     if ranked is not None and (settled or (shrinkage is not None and not calibrate)):
         return given
-    trial = _Trial.of(values, observed, rng)
+    trial = _Trial.of(values, observed, rng, categories)
     if trial is None:
         return given
     estimator = estimator if shrinkage is None else replace(estimator, shrinkage=shrinkage)

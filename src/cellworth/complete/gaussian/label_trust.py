@@ -17,6 +17,8 @@ chosen.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray
@@ -56,6 +58,7 @@ def choose_trust(
     margins: Margins,
     estimator: GaussianEstimator,
     rng: np.random.Generator,
+    categories: Sequence[slice] = (),
 ) -> float:
     """Return one of `TRUSTS`.
 
@@ -67,6 +70,8 @@ def choose_trust(
         The labels as extra columns, scaled; 0 where missing.
     labels : Labels
         The same labels, coded for the loss of the linear model.
+    categories : sequence of slices
+        The columns of each: they are hidden together.
 
     Notes
     -----
@@ -80,7 +85,7 @@ def choose_trust(
     errors = np.zeros((len(TRUSTS), len(rows)))
     for held in (fold == f for f in range(FOLDS)):
         parts = scores[rows], observed[rows], columns[rows], labels.targets[rows]
-        losses[:, held], of_others = _measure(held, *parts, labels, margins, estimator, rng)
+        losses[:, held], of_others = _measure(held, *parts, labels, margins, estimator, rng, categories)
         errors[:, ~held] += of_others
     return TRUSTS[_least(errors, losses)]
 
@@ -109,11 +114,12 @@ def _measure(
     margins: Margins,
     estimator: GaussianEstimator,
     rng: np.random.Generator,
+    categories: Sequence[slice],
 ) -> tuple[FloatArray, FloatArray]:
     """Return, for each trust, the losses of held rows (T, n_held), and the others' errors on hidden cells."""
     q = columns.shape[1]
     d = scores.shape[1]
-    hidden = hide(observed, rng) & ~held[:, None]
+    hidden = hide(observed, rng, categories) & ~held[:, None]
     # The labels of held rows must not be in the table: the start from pairs reads all that is not 0.
     table = np.hstack([np.where(hidden, 0, scores), np.where(held[:, None], 0, columns)])
     known = np.hstack([observed & ~hidden, np.repeat(~held[:, None], q, axis=1)])

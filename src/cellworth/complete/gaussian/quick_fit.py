@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.thread_engine import ThreadEngine
+from cellworth.complete.categories import as_one_cell
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian, pairwise_start
 from cellworth.complete.gaussian.em import EM, run_em
 from cellworth.complete.gaussian.factor_gaussian import FactorGaussian, factor_start
@@ -79,9 +81,9 @@ def some_rows(allowed: BoolArray, n_columns: int, rng: np.random.Generator) -> I
     return rng.permutation(np.flatnonzero(allowed))[: max(MIN_ROWS, CELLS // n_columns)]
 
 
-def hide(observed: BoolArray, rng: np.random.Generator) -> BoolArray:
-    """Return which observed cells to hold out, (n, d)."""
-    return hide_cells(observed, rng, share=HELD_OUT, spare=None)
+def hide(observed: BoolArray, rng: np.random.Generator, categories: Sequence[slice] = ()) -> BoolArray:
+    """Return which observed cells to hold out, (n, d): of a category, all columns or none."""
+    return as_one_cell(hide_cells(observed, rng, share=HELD_OUT, spare=None), categories)
 
 
 def factor_count(factors: int | Literal["auto"] | None, shape: tuple[int, int]) -> int | None:

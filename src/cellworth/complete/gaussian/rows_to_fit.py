@@ -13,6 +13,7 @@ from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.engine_protocol import Blocks, Sized, add
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.thread_engine import ThreadEngine
+from cellworth.complete.categories import find_categories
 from cellworth.complete.gaussian.calibration import LeftOut, calibration_stride
 from cellworth.complete.gaussian.dense_gaussian import pair_sums
 from cellworth.complete.gaussian.margins import Margins, learn_margins
@@ -62,11 +63,15 @@ class CellForm:
 
 @dataclass(frozen=True)
 class SampleRows:
-    """The rows used for choices: scaled (m, d), 0 in the holes, with the user's labels."""
+    """The rows used for choices: scaled (m, d), 0 in the holes, with the user's labels.
+
+    ``categories`` are the columns of each; see `cellworth.complete.categories`.
+    """
 
     values: FloatArray
     observed: BoolArray
     y: Any
+    categories: tuple[slice, ...] = ()
 
 
 class TableRows(Protocol):
@@ -129,11 +134,12 @@ class ArrayRows:
         self._y, self._labels = y, code_labels(y, len(X), "squared", target)
         self.code, self.counts = self._labels.code, self._observed.sum(axis=0)
         self._engine = engine
+        self._categories = find_categories(X)
         self._completed: tuple[FittedGaussian, FloatArray] | None = None
 
     def to_choose_on(self) -> SampleRows:
         """Return all rows."""
-        return SampleRows(self._values, self._observed, self._y)
+        return SampleRows(self._values, self._observed, self._y, self._categories)
 
     def rank_margins(self) -> Margins:
         """Return the rank margins of the columns."""
@@ -199,7 +205,7 @@ class BlockRows:
     def to_choose_on(self) -> SampleRows:
         """Return every k-th row."""
         X = self._sample.X.astype(np.float64, copy=False)
-        return SampleRows(*scaled_cells(X, self.scaling), self._sample.y)
+        return SampleRows(*scaled_cells(X, self.scaling), self._sample.y, find_categories(X))
 
     def rank_margins(self) -> Margins:
         """Return the rank margins of the columns."""
