@@ -12,13 +12,14 @@ from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.column_forests import Round, grow_forests, predict_holes
 from cellworth.complete.gaussian.calibration import LeftOut
+from cellworth.complete.gaussian.drawn_rows import ScaledRows
 from cellworth.complete.gaussian.fit_gaussian import FitSettings, Start, fit_gaussian
 from cellworth.complete.gaussian.gaussian_completer import GaussianCompleter
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.gaussian.posterior_completer import PosteriorCompleter
 from cellworth.complete.gaussian.quick_fit import factor_count
-from cellworth.complete.gaussian.rows_to_fit import ArrayRows, CellForm, SampleRows
+from cellworth.complete.gaussian.rows_to_fit import ArrayRows, CellForm
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind
 from cellworth.errors import ParameterError
@@ -168,7 +169,7 @@ class TreeCompleter(PosteriorCompleter):
     def _grow(self, X: FloatArray, rows: ArrayRows, fitted: FittedGaussian, rng: np.random.Generator) -> Self:
         """Grow the forests on a fitted Gaussian, calibrate, and complete the table."""
         self.scaling_, self._gaussian, self.label_trust_ = rows.scaling, fitted, fitted.trust
-        some = rows.to_choose_on()
+        some = rows.all_rows
         cells, left_out, guesses = _left_out(fitted, X, some)
         grown = grow_forests(fitted, cells, some.values, guesses, int(self.n_trees), rng, self.n_jobs)
         self._rounds, self.forest_weights_ = grown.rounds, grown.weights
@@ -202,7 +203,7 @@ class TreeCompleter(PosteriorCompleter):
         X = check_table(self, X, dtype=self.dtype, reset=True)
         fitted = gaussian.fitted_gaussian
         with ThreadEngine(self.n_jobs) as engine:
-            some = ArrayRows(X, None, self.target, engine).to_choose_on()
+            some = ArrayRows(X, None, self.target, engine).all_rows
         cells, _, guesses = _left_out(fitted, X, some)
         rng = np.random.default_rng(self.random_state)
         columns = rng.permutation(X.shape[1])[:most_columns]
@@ -290,7 +291,7 @@ class TreeCompleter(PosteriorCompleter):
             raise ParameterError(f"dtype must be None, float32 or float64; got {self.dtype!r}")
 
 
-def _left_out(fitted: FittedGaussian, X: FloatArray, some: SampleRows) -> tuple[Cells, LeftOut, Posterior]:
+def _left_out(fitted: FittedGaussian, X: FloatArray, some: ScaledRows) -> tuple[Cells, LeftOut, Posterior]:
     """Return the cells of a table without labels, and each observed one as the others of its row guess it."""
     cells = fitted.unlabelled_cells(some.values, some.observed)
     left_out = fitted.left_out(X.astype(np.float64), cells, fitted.complete(cells))

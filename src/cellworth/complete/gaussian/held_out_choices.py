@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from cellworth.arrays import BoolArray, FloatArray
+from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.complete.gaussian.calibration import MAX_LEVERAGE, leverage_unit
+from cellworth.complete.gaussian.drawn_rows import RowsToChooseOn, some_rows
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.quick_fit import (
     Gaussian,
     GaussianEstimator,
     complete_scaled,
     hide,
-    some_rows,
 )
 
 STRAIGHT = 0.995  # normal scores this correlated with the values change nothing
@@ -120,15 +120,13 @@ class _Trial:
         return float(brentq(lambda excess: ratio(excess) - left, 0.0, MAX_EXCESS, xtol=0.01))
 
 
-def typical_leverage(observed: BoolArray) -> float:
-    """Return the leverage of a regression on the other observed cells of a row, (n, d), over the columns."""
-    counts = observed.sum(axis=0)
-    return float(observed.sum(axis=1).mean() / max(1.0, float(counts[counts > 0].mean())))
+def typical_leverage(counts: IntArray, n_rows: int) -> float:
+    """Return the leverage of a regression on the other cells of a row, given the known cells by column."""
+    return float(counts.sum() / n_rows / max(1.0, float(counts[counts > 0].mean())))
 
 
 def choose(
-    values: FloatArray,
-    observed: BoolArray,
+    rows: RowsToChooseOn,
     estimator: GaussianEstimator,
     rng: np.random.Generator,
     *,
@@ -140,9 +138,8 @@ def choose(
 
     Parameters
     ----------
-    values : (n, d) array
-        Scaled, 0 in the holes.
-    observed : (n, d) bool array
+    rows : RowsToChooseOn
+        Of a table in memory or in row blocks: the same rows of either are used.
     estimator : GaussianEstimator
         Its shrinkage is the one to begin with.
 
@@ -151,14 +148,17 @@ def choose(
     At most eight fits on some of the rows, most of them of a few steps. No fit at all if all columns are
     close to normal, or the margins given, and the table has so many rows that the rest does not matter.
     """
-    settled = typical_leverage(observed) < LEAST_LEVERAGE
-    rows = some_rows(np.ones(len(values), dtype=bool), values.shape[1], rng)
-    values, observed = values[rows], observed[rows]
+    settled = typical_leverage(rows.counts, rows.n_rows) < LEAST_LEVERAGE
+    numbers = some_rows(rows.n_rows, len(rows.counts), rng)
+    given = Chosen(bool(ranked), estimator.shrinkage if shrinkage is None else shrinkage)
+    nothing_to_measure = settled or (shrinkage is not None and not calibrate)
+    if ranked is not None and nothing_to_measure:
+        return given
+    values, observed = rows.rows_at(numbers)
     if ranked is None and _all_straight(values, observed):
         ranked = False
-    given = Chosen(bool(ranked), estimator.shrinkage if shrinkage is None else shrinkage)
-    if ranked is not None and (settled or (shrinkage is not None and not calibrate)):
-        return given
+        if nothing_to_measure:
+            return given
     trial = _Trial.of(values, observed, rng)
     if trial is None:
         return given

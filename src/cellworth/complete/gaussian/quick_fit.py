@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cellworth.arrays import BoolArray, FloatArray, IntArray
+from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian, pairwise_start
 from cellworth.complete.gaussian.em import EM, run_em
@@ -17,8 +17,6 @@ from cellworth.complete.hold_out import hide_cells
 
 Gaussian = DenseGaussian | FactorGaussian
 
-CELLS = 20_000  # approximate number of cells in the rows used for a choice
-MIN_ROWS = 300  # to use, if there are that many
 HELD_OUT = 0.2  # fraction of the observed cells
 TOL = 1e-3
 SMALLEST_SHRINKAGE = 1e-9  # per row: keeps a covariance positive definite if shrinkage=0
@@ -72,11 +70,6 @@ def complete_scaled(model: Gaussian, margins: Margins, scores: FloatArray, obser
         d = len(margins.columns)
         completed[:, :d], _ = margins.mean_and_variance(completed[:, :d], variance[:, :d], ~observed[:, :d])
     return completed
-
-
-def some_rows(allowed: BoolArray, n_columns: int, rng: np.random.Generator) -> IntArray:
-    """Return the rows to use for a choice, drawn at random from the allowed ones."""
-    return rng.permutation(np.flatnonzero(allowed))[: max(MIN_ROWS, CELLS // n_columns)]
 
 
 def hide(observed: BoolArray, rng: np.random.Generator) -> BoolArray:
