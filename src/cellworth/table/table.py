@@ -212,7 +212,7 @@ class Table:
 
         Parameters
         ----------
-        path : path or array
+        path : path, array or Dask data frame
             A Parquet folder or file, a Zarr array (its name ends in .zarr), or a NumPy or Dask array.
         columns : sequence of str, optional
             The features, by default all other columns; of an array, their names.

@@ -214,7 +214,7 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
     def fit_blocks(self, source: Source, summary: TableSummary, checkpoint: Checkpoint | None) -> None:
         """Fit to a table of row blocks, by the same steps.
 
-        "auto" chooses on held-out cells of the rows that `fit` draws of the whole table: a pass to gather them,
+        "auto" chooses on held-out cells of the rows that `fit` draws of a table in memory: a pass for them,
         and one more for the trust in labels. The result is that of `fit`, up to rounding in the sums.
         """
         earlier = self._earlier_fit(len(source.columns))
