@@ -63,6 +63,21 @@ def test_rows_are_searched_in_pages(big, http, monkeypatch):
     assert list(study.rows(row_contains="nobody")) == []
 
 
+def test_rows_are_sorted_in_pages(big, http):
+    study, whole = big
+    j = whole.column_index("weight")
+    order = np.argsort(-whole.values[:, j], kind="stable")
+    wanted = [whole.row_ids[place] for place in order.tolist()]
+    assert [row["row"] for row in study.rows(sort="weight", descending=True)] == wanted
+    query = {"sort": "weight", "descending": True, "after": 5, "limit": 4}
+    page = http.get(api(study.name, "rows"), params=query).json()
+    assert [row["row"] for row in page["items"]] == wanted[5:9]
+    assert page["next"] == 9
+    few = [row for row in wanted if "p1" in row]
+    assert [row["row"] for row in study.rows(sort="weight", descending=True, row_contains="P1")] == few
+    assert "weihgt" in http.get(api(study.name, "rows"), params={"sort": "weihgt"}).text
+
+
 def test_the_grid_and_the_queue_are_shown(big, http):
     study, whole = big
     study.ask(count=3)

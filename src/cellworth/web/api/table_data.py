@@ -42,15 +42,21 @@ async def list_rows(
     column: Annotated[
         str | None, Query(description="The column whose cell has the status; without it, any column.")
     ] = None,
+    sort: Annotated[
+        str | None, Query(description="The column by whose values rows are sorted; missing ones come last.")
+    ] = None,
+    descending: Annotated[bool, Query(description="Whether the largest value comes first.")] = False,
 ) -> Page[RowOut]:
     """List rows with the value and status of each cell: all, or those that fit a filter.
 
     With a filter, a request looks at 1,000,000 rows at most, so that a page may be short, or empty; `next` is
-    then the number of rows that were looked at, counted from the first.
+    then the number of rows that were looked at, counted from the first. With `sort` it looks at all, and
+    `next` counts rows in this order; of a table in row blocks there are the first 10,000.
     """
 
     def read(campaign: Campaign) -> RowPage:
-        return campaign.search_rows(after, limit, row_contains=row_contains, column=column, status=status)
+        wanted: Any = {"row_contains": row_contains, "column": column, "status": status}
+        return campaign.search_rows(after, limit, **wanted, sort=sort, descending=descending)
 
     found = await pool.read(name, read)
     return Page(items=[RowOut.model_validate(row) for row in found.rows], next=found.after)
