@@ -5,7 +5,7 @@ import pytest
 
 from cellworth import GaussianCompleter
 from cellworth.blocks import open_blocks
-from cellworth.complete.completed_blocks import RowsAt
+from cellworth.complete.row_finders import RowsAt
 from cellworth.complete.scaling import Scaling
 from cellworth.score.label_information import LabelInformation, TableProducts, standardised
 from tests.blocks.tables import make_table

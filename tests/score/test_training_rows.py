@@ -5,8 +5,9 @@ import pytest
 
 from cellworth import GaussianCompleter
 from cellworth.blocks import open_blocks
+from cellworth.complete.row_finders import LabelledRows
 from cellworth.score import training_rows
-from cellworth.score.training_rows import GatheredRows, LabelledRows, labels_to_learn, training_sample
+from cellworth.score.training_rows import GatheredRows, labels_to_learn, training_sample
 from tests.blocks.tables import make_table
 
 NORMAL = GaussianCompleter(margins="normal", label_trust=0)
@@ -31,7 +32,7 @@ def test_rows_are_found_by_their_number_among_the_labelled(local, block_rows):
     X, y = make_table(90, 3, 1, labelled=0.5)
     done = NORMAL.fit(open_blocks(X, target=y, engine=local)).completed_
     wanted = np.array([0, 3, 4, 20])
-    (numbers,), some = done.rows_where(LabelledRows.of(done, wanted))
+    (numbers,), some = done.rows_where(LabelledRows.of(done.summary, wanted))
     assert numbers.tolist() == np.flatnonzero(~np.isnan(y))[wanted].tolist()
     gathered = GatheredRows(some, np.arange(4))
     np.testing.assert_allclose(gathered.completed_, done.gather()[0][numbers])

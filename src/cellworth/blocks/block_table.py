@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -206,6 +206,11 @@ class BlockTable:
                     (block, wanted[first:last] - block.start, *(each[first:last] for each in beside))
                 )
         return self.engine.reduce(function, join, *map(Blocks, zip(*asked, strict=True))) if asked else ()
+
+    def parts(self, most_rows: int) -> Iterator[Table]:
+        """Yield the table in parts of at most so many rows, each in memory; one pass, in this process."""
+        for block in self.cell_blocks(most_rows, with_ids=True):
+            yield self._in_memory(_some(block, np.arange(block.stop - block.start)))
 
     def head(self, rows: int = 5) -> Table:
         """Return the first rows as a table in memory."""

@@ -137,6 +137,8 @@ class ColumnDigest:
 
     def merged(self, other: ColumnDigest) -> ColumnDigest:
         """Return the digest of two adjacent parts of a column; ``other`` comes after this one."""
+        if self.form != other.form:
+            return self._merged_forms(other)
         values = np.concatenate([self.values, other.values])
         rows, names = np.concatenate([self.rows, other.rows]), self.names + other.names
         places: dict[object, int] = {}
@@ -162,6 +164,14 @@ class ColumnDigest:
             complete,
         )
 
+    def _merged_forms(self, other: ColumnDigest) -> ColumnDigest:
+        """Return the digest of parts whose forms were told from the cells of each, and differ."""
+        if not len(self.values) or not len(other.values):
+            return self if len(self.values) else other
+        if {self.form, other.form} == {"number", "integer"}:
+            return replace(self, form="number").merged(replace(other, form="number"))
+        return replace(self, form="mixed")
+
     def raw(self, name: str, declared: Mapping[str, Any]) -> RawColumn:
         """Return the column that stands for the whole one."""
         if self.form == "text":
@@ -179,7 +189,12 @@ class ColumnDigest:
         return Origin(name, self.names)
 
     def check(self, name: str, place: str) -> None:
-        """Raise DataError if the column has too many different texts."""
+        """Raise DataError if the column has too many different texts, or cells of several kinds."""
+        if self.form == "mixed":
+            raise DataError(
+                f"{place}, column {shorten(name)}: some blocks hold numbers, dates or booleans and others "
+                "something else. Give the column one type."
+            )
         if self.form in TEXTS and not self.complete:
             raise DataError(
                 f"{place}, column {shorten(name)}: more than {MOST_TEXTS} different texts, such as "

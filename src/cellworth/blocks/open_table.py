@@ -18,6 +18,7 @@ from cellworth.blocks.block_table import BlockTable
 from cellworth.blocks.cell_rules import CellRules
 from cellworth.blocks.column_digest import ColumnDigest
 from cellworth.blocks.engine_protocol import Blocks, Engine, add, join
+from cellworth.blocks.frame_source import frame_table, is_dask_frame
 from cellworth.blocks.parquet_source import parquet_table
 from cellworth.blocks.row_source import Source, StoredTable
 from cellworth.blocks.thread_engine import on_threads
@@ -44,7 +45,7 @@ def open_table(
     labels: Any = None,
     engine: Engine | None = None,
 ) -> BlockTable:
-    """Open a Parquet folder or file, a Zarr array or an array; see `Table.open`."""
+    """Open a Parquet folder or file, a Zarr array, an array or a Dask data frame; see `Table.open`."""
     stored, names = _stored(path, columns, labels, said)
     if labels is not None:
         said = replace(said, target=names[-1])
@@ -132,11 +133,16 @@ def _stored(
             "a sparse matrix is not a Table: its columns are numbers without names. Give it to "
             "SparseCompleter or to advise, or open it with cellworth.blocks.open_blocks."
         )
+    extra = [name for name in (said.target, said.row_id) if name is not None]
+    chosen = None if columns is None else list(dict.fromkeys([*columns, *extra]))
+    if is_dask_frame(path):
+        if labels is not None:
+            raise ParameterError("labels is for arrays; of a data frame, name the column with target")
+        frame = frame_table(path, chosen)
+        return frame, list(frame.columns)
     if isinstance(path, str | PathLike):
         place = Path(fspath(path)).absolute()
         if place.suffix != ".zarr":
-            extra = [name for name in (said.target, said.row_id) if name is not None]
-            chosen = None if columns is None else list(dict.fromkeys([*columns, *extra]))
             table = parquet_table(place, None, None, chosen, numbers=False)
             return table, list(table.columns)
         path = str(place)

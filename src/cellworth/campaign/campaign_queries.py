@@ -11,8 +11,9 @@ import numpy as np
 
 from cellworth import complete
 from cellworth import model as models
+from cellworth.arrays import IntArray
 from cellworth.cached_property import cached_property
-from cellworth.campaign import answer_file, open_cells, row_search
+from cellworth.campaign import answer_file, open_cells, row_order, row_search
 from cellworth.campaign import answers as reports
 from cellworth.campaign.asking import Asker
 from cellworth.campaign.assessment.assessment import Assessment
@@ -223,16 +224,33 @@ class CampaignQueries:
         row_contains: str = "",
         column: str | None = None,
         status: Iterable[StatusWord] = (),
+        without: str | None = None,
+        sort: str | None = None,
+        descending: bool = False,
     ) -> row_search.RowPage:
         """Return at most ``most`` rows whose id contains a text, or with a cell of some status.
 
         The cell is that of ``column``, or of any if it is None; ``status`` are some of "known", "bought",
-        "out", "refused" and "missing". ``after`` is the previous page's, 0 for the first. A call looks at
-        1,000,000 rows at most, so a page may be short, or empty: ``after`` is None when all were looked at.
-        Reads no file for what is bought, out or refused but to show it, else one column of these rows.
+        "out", "refused" and "missing". ``without`` is a column in which the row has no value. ``after`` is
+        the previous page's, 0 for the first. A call looks at 1,000,000 rows at most, so a page may be short,
+        or empty: ``after`` is None when all were looked at. Reads no file for what is bought, out or refused
+        but to show it, else one column of these rows. With ``sort``, all rows are looked at, and come in the
+        order of that column's values; of a table in row blocks, the first 10,000 of them.
         """
-        wanted = row_search.RowFilter(row_contains, column, tuple(status))
-        return row_search.search_rows(self._log.newest(), self._log.now(), wanted, max(after, 0), most)
+        wanted = row_search.RowFilter(row_contains, column, tuple(status), without)
+        state, time, after = self._log.newest(), self._log.now(), max(after, 0)
+        if sort is None:
+            return row_search.search_rows(state, time, wanted, after, most)
+        return row_order.sorted_page(state, time, wanted, row_order.RowOrder(sort, descending), after, most)
+
+    def ordered_rows(self, wanted: row_search.RowFilter, order: row_order.RowOrder) -> IntArray:
+        """Return the places of rows as of the last event read; of row blocks the first 10,000. O(n)."""
+        return row_order.ordered_rows(self._log.state, self._log.now(), wanted, order)
+
+    @property
+    def can_be_sorted(self) -> bool:
+        """Whether the table is short enough for `ordered_rows`."""
+        return row_order.can_be_sorted(self._log.state)
 
     def some_rows(self) -> list[str]:
         """Return the ids of rows, to complete what somebody types: all, or a sample of row blocks."""

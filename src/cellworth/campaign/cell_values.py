@@ -52,6 +52,9 @@ class CellValues(Protocol):
     def status_between(self, column: int, start: int, stop: int) -> NDArray[np.uint8]:
         """Return the status (stop - start,) of a column's cells from one row up to before another."""
 
+    def values_between(self, column: int, start: int, stop: int) -> Float64Array:
+        """Return the values (stop - start,) of these cells, NaN for a hole; do not modify."""
+
     def marked(self) -> tuple[IntArray, IntArray, NDArray[np.uint8]]:
         """Return the rows, columns and status (k,) of all cells asked for, told or refused, by row."""
 
@@ -123,6 +126,11 @@ class CellsInMemory:
     def status_between(self, column: int, start: int, stop: int) -> NDArray[np.uint8]:
         """Return the status (stop - start,) of a column's cells; do not modify."""
         return self.status[start:stop, column]
+
+    def values_between(self, column: int, start: int, stop: int) -> Float64Array:
+        """Return the values (stop - start,) of these cells; do not modify."""
+        found: Float64Array = self.values[start:stop, column]
+        return found
 
     def marked(self) -> tuple[IntArray, IntArray, NDArray[np.uint8]]:
         """Return the rows, columns and status (k,) of all cells asked for, told or refused; O(n p)."""

@@ -208,12 +208,31 @@ class CellsOnBlocks:
 
     def status_between(self, column: int, start: int, stop: int) -> NDArray[np.uint8]:
         """Return the status (stop - start,) of a column's cells; reads that column of their blocks."""
-        values = self._at_start().values_at(np.arange(start, stop), np.full(stop - start, column))
+        values = self._values_at_start(column, start, stop)
         found = np.where(np.isnan(values), CellStatus.HOLE, CellStatus.KNOWN).astype(np.uint8)
-        rows, columns, status, _ = self.changed()
-        some = (columns == column) & (rows >= start) & (rows < stop)
-        found[rows[some] - start] = status[some]
+        rows, status, _ = self._changed_between(column, start, stop)
+        found[rows - start] = status
         return found
+
+    def values_between(self, column: int, start: int, stop: int) -> Float64Array:
+        """Return the values (stop - start,) of these cells; reads that column of their blocks."""
+        found = self._values_at_start(column, start, stop)
+        rows, status, values = self._changed_between(column, start, stop)
+        known = np.isin(status, HAS_VALUE)
+        found[rows[known] - start] = values[known]
+        return found
+
+    def _values_at_start(self, column: int, start: int, stop: int) -> Float64Array:
+        return self._at_start().values_at(np.arange(start, stop), np.full(stop - start, column))
+
+    def _changed_between(
+        self, column: int, start: int, stop: int
+    ) -> tuple[IntArray, NDArray[np.uint8], Float64Array]:
+        """Return the rows, status and values (k,) of a column's cells that events changed."""
+        rows, columns, status, values = self.changed()
+        first, last = np.searchsorted(rows, [start, stop])
+        some = first + np.flatnonzero(columns[first:last] == column)
+        return rows[some], status[some], values[some]
 
     def marked(self) -> tuple[IntArray, IntArray, NDArray[np.uint8]]:
         """Return the rows, columns and status (k,) of all cells asked for, told or refused; no file."""

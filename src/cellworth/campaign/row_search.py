@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellworth.arrays import BoolArray, IntArray
-from cellworth.campaign.cell_values import MARKED, CellStatus
+from cellworth.campaign.cell_values import HAS_VALUE, MARKED, CellStatus
 from cellworth.campaign.current_cells import RowRecord, StatusWord, row_records, status_of_word
 from cellworth.campaign.state import State
 from cellworth.errors import ParameterError
@@ -60,11 +60,14 @@ class RowFilter:
         The column whose cell has one of the statuses; None for any column, labels included.
     status : tuple of {"known", "bought", "out", "refused", "missing"}
         What the cell is now; empty for anything.
+    without : str or None
+        A column in which the row must have no value, besides.
     """
 
     contains: str = ""
     column: str | None = None
     status: tuple[StatusWord, ...] = ()
+    without: str | None = None
 
 
 def search_rows(state: State, time: datetime, wanted: RowFilter, after: int, most: int) -> RowPage:
@@ -74,7 +77,7 @@ def search_rows(state: State, time: datetime, wanted: RowFilter, after: int, mos
     asked for of the rows that it looks at.
     """
     n = state.index.n_rows
-    search = _RowSearch(state, time, wanted)
+    search = RowsThatFit(state, time, wanted)
     found, stop, steps = list[int](), after, search.steps(after)
     while len(found) < most and (step := next(steps, None)) is not None:
         found, stop = [*found, *step[0].tolist()], step[1]
@@ -85,12 +88,15 @@ def search_rows(state: State, time: datetime, wanted: RowFilter, after: int, mos
     return RowPage(rows, stop if stop < n else None, min(stop, n))
 
 
-class _RowSearch:
+class RowsThatFit:
+    """Tells which rows of a campaign's table fit a filter, as they are at a time."""
+
     def __init__(self, state: State, time: datetime, wanted: RowFilter) -> None:
         self._state, self._time, self._text = state, time, wanted.contains.casefold()
         every = range(len(state.index.columns))
         self._columns = list(every) if wanted.column is None else [state.index.column(wanted.column)]
         self._status = frozenset(map(status_of_word, wanted.status))
+        self._without = None if wanted.without is None else state.index.column(wanted.without)
         if wanted.column is not None and not wanted.status:
             raise ParameterError(
                 f"column says where to look for a status, and none is given with {shorten(wanted.column)}; "
@@ -108,7 +114,7 @@ class _RowSearch:
         start, end, many = after, min(n, after + MOST_LOOKED_AT), FEWEST_AT_ONCE
         while start < end:
             stop = min(end, start + many)
-            yield start + np.flatnonzero(self._fits(start, stop)), stop
+            yield start + np.flatnonzero(self.between(start, stop)), stop
             start, many = stop, min(MOST_AT_ONCE, 4 * many)
 
     def _by_events(self, after: int) -> IntArray:
@@ -117,6 +123,9 @@ class _RowSearch:
         some = (rows >= after) & np.isin(columns, self._columns) & np.isin(status, list(self._status))
         rows, columns, status = rows[some], columns[some], status[some]
         places = np.unique(rows[self._stands(rows, columns, status)])
+        if self._without is not None:
+            there, _ = self._state.cells.at(places, np.full(len(places), self._without))
+            places = places[~np.isin(there, HAS_VALUE)]
         if not self._text:
             return places
         names = self._state.index.rows
@@ -124,11 +133,14 @@ class _RowSearch:
         fits = [self._text in names.name(place).casefold() for place in places.tolist()]
         return places[np.array(fits, dtype=bool)]
 
-    def _fits(self, start: int, stop: int) -> BoolArray:
+    def between(self, start: int, stop: int) -> BoolArray:
+        """Return which rows fit from one up to before another, (stop - start,); reads what it looks at."""
         fits = np.ones(stop - start, dtype=bool)
         if self._text:
             names = self._state.index.rows.names_between(start, stop)
             fits = np.array([self._text in name.casefold() for name in names], dtype=bool)
+        if self._without is not None:
+            fits &= ~np.isin(self._state.cells.status_between(self._without, start, stop), HAS_VALUE)
         if not self._status or not fits.any():
             return fits
         any_cell = np.zeros(stop - start, dtype=bool)

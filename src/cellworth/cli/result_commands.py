@@ -109,8 +109,8 @@ def export(
         Path | None,
         Option(
             metavar="FILE",
-            help="A .csv, .tsv, .xlsx or .parquet file; of a table in row blocks, a new Parquet folder. By "
-            "default, print CSV.",
+            help="A .csv, .tsv, .xlsx or .parquet file; of a table in row blocks also a new Parquet folder, "
+            "without an ending. By default, print CSV.",
         ),
     ] = None,
     force: Force = False,
@@ -131,7 +131,7 @@ def export(
         make_way(out, force=force)
         table, as_read = campaign.table, campaign.read_options.written
         if not isinstance(table, Table):
-            _export_blocks(table, out, as_json=as_json)
+            _export_blocks(table, out, spreadsheet=spreadsheet, as_json=as_json)
             return
         if out is None:
             table = guard_table(table) if spreadsheet else table
@@ -147,11 +147,19 @@ def export(
             print(f"{count(table.shape[0], 'row')} with {count(holes, 'hole')} written to {out}")
 
 
-def _export_blocks(table: Any, out: Path | None, *, as_json: bool) -> None:
-    """Write a table in row blocks."""
+def _export_blocks(table: Any, out: Path | None, *, spreadsheet: bool, as_json: bool) -> None:
+    """Write a table in row blocks: to one file if its name has the ending of one, else to a folder."""
+    from cellworth.blocks.whole_files import csv_parts, write_whole
+
     if out is None:
-        raise WrongUsage("the campaign's table is in row blocks: give a new folder, with --out FOLDER.")
-    table.write(out)
+        if as_json:
+            raise WrongUsage("the campaign's table is in row blocks: give a file or folder, with --out.")
+        sys.stdout.writelines(csv_parts(table, guarded=spreadsheet))
+        return
+    if out.suffix.lower() in (".csv", ".tsv", ".txt", ".gz", ".xlsx", ".parquet"):
+        write_whole(table, out, guarded=spreadsheet)
+    else:
+        table.write(out)
     if as_json:
         print_json({"out": str(out), "rows": table.n_rows, "holes": table.n_holes})
     else:

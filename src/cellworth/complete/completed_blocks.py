@@ -14,10 +14,9 @@ from cellworth.arrays import FloatArray, IntArray
 from cellworth.blocks.engine_protocol import Blocks, Engine, join
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.writing import FilledPart, write_blocks
+from cellworth.complete.row_finders import RowFinder, RowsAt, joined
 from cellworth.complete.table_summary import TableSummary
 from cellworth.errors import ParameterError
-
-RowFinder = Callable[[Part], IntArray]
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ class CompletedBlocks:
         finders = list(find)  # older versions of Dask call the first of a tuple with the others
         if self._states is None:
             found = self.source.reduce(_pick, join, shared=(finders,))
-            filled = _completed(_together([part for _, part in found]), self.completer)
+            filled = _completed(joined([part for _, part in found]), self.completer)
         else:
             found = self.reduce(_pick_filled, join, shared=(finders,))
             filled = _filled_together([each for _, each in found])
@@ -161,19 +160,6 @@ def _completed(part: Part, completer: Any) -> FilledPart:
     return FilledPart(part, *completer.complete_rows(part))
 
 
-@dataclass(frozen=True)
-class RowsAt:
-    """Finds rows by their numbers in the table, in increasing order."""
-
-    numbers: IntArray
-
-    def __call__(self, part: Part) -> IntArray:
-        """Return the places of those in a block."""
-        first, last = np.searchsorted(self.numbers, [part.start, part.start + len(part.X)])
-        rows: IntArray = self.numbers[first:last] - part.start
-        return rows
-
-
 def _places(part: Part, find: Sequence[RowFinder]) -> tuple[tuple[IntArray, ...], IntArray]:
     """Return the numbers of the rows that each function finds in a block, and the places of all of them."""
     found = tuple(each(part) for each in find)
@@ -224,16 +210,8 @@ def _numbers(found: Sequence[tuple[tuple[IntArray, ...], Any]]) -> list[IntArray
 def _filled_together(parts: Sequence[FilledPart]) -> FilledPart:
     variances = [filled.variance for filled in parts if filled.variance is not None]
     completed = np.concatenate([filled.completed for filled in parts])
-    part = _together([filled.part for filled in parts])
+    part = joined([filled.part for filled in parts])
     return FilledPart(part, completed, np.concatenate(variances) if variances else None)
-
-
-def _together(parts: Sequence[Part]) -> Part:
-    y, ids = (
-        None if getattr(parts[0], name) is None else np.concatenate([getattr(part, name) for part in parts])
-        for name in ("y", "row_ids")
-    )
-    return Part(np.concatenate([part.X for part in parts]), y, ids, 0)
 
 
 def _both(filled: FilledPart) -> tuple[tuple[FloatArray, FloatArray | None], ...]:

@@ -15,13 +15,14 @@ from cellworth.complete.categories import find_categories
 from cellworth.complete.category_chances import CategoryChances, CategoryFit, columns_of, learn_categories
 from cellworth.complete.column_forests import Round, grow_forests, predict_holes
 from cellworth.complete.gaussian.calibration import LeftOut
+from cellworth.complete.gaussian.drawn_rows import ScaledRows
 from cellworth.complete.gaussian.fit_gaussian import FitSettings, Start, fit_gaussian
 from cellworth.complete.gaussian.gaussian_completer import GaussianCompleter
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.gaussian.posterior_completer import PosteriorCompleter
 from cellworth.complete.gaussian.quick_fit import factor_count
-from cellworth.complete.gaussian.rows_to_fit import ArrayRows, CellForm, SampleRows
+from cellworth.complete.gaussian.rows_to_fit import ArrayRows, CellForm
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind
 from cellworth.complete.scaling import Scaling
@@ -181,7 +182,7 @@ class TreeCompleter(PosteriorCompleter):
     def _grow(self, X: FloatArray, rows: ArrayRows, fitted: FittedGaussian, rng: np.random.Generator) -> Self:
         """Grow the forests on a fitted Gaussian, calibrate, and complete the table."""
         self.scaling_, self._gaussian, self.label_trust_ = rows.scaling, fitted, fitted.trust
-        some = rows.to_choose_on()
+        some = rows.all_rows
         cells, left_out, guesses = _left_out(fitted, X, some)
         categories = _categories(fitted, X)
         trees = int(self.n_trees)
@@ -228,7 +229,7 @@ class TreeCompleter(PosteriorCompleter):
         fitted = gaussian.fitted_gaussian
         with ThreadEngine(self.n_jobs) as engine:
             rows = ArrayRows(X, None, self.target, engine)
-        some = rows.to_choose_on()
+        some = rows.all_rows
         cells, _, guesses = _left_out(fitted, X, some)
         rng = np.random.default_rng(self.random_state)
         columns = rng.permutation(X.shape[1])[:most_columns]
@@ -366,7 +367,7 @@ def _other_columns(categories: Sequence[slice], d: int) -> IntArray | None:
     return np.setdiff1d(np.arange(d), columns_of(categories)) if categories else None
 
 
-def _left_out(fitted: FittedGaussian, X: FloatArray, some: SampleRows) -> tuple[Cells, LeftOut, Posterior]:
+def _left_out(fitted: FittedGaussian, X: FloatArray, some: ScaledRows) -> tuple[Cells, LeftOut, Posterior]:
     """Return the cells of a table without labels, and each observed one as the others of its row guess it."""
     cells = fitted.unlabelled_cells(some.values, some.observed)
     left_out = fitted.left_out(X.astype(np.float64), cells, fitted.complete(cells))

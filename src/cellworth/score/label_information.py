@@ -20,9 +20,10 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array, FloatArray, IntArray
 from cellworth.blocks.column_sums import ColumnSums
 from cellworth.blocks.writing import FilledPart
-from cellworth.complete.completed_blocks import CompletedBlocks, RowFinder
+from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.complete.labels import unlabelled_rows
 from cellworth.complete.linear_model import VarianceReduction
+from cellworth.complete.row_finders import RowFinder
 from cellworth.complete.scaling import Scaling
 
 

@@ -24,12 +24,13 @@ from cellworth.complete.linear_model import (
     VarianceReduction,
     variance_reduction,
 )
+from cellworth.complete.row_finders import LabelledRows
 from cellworth.complete.scaling import Scaling
 from cellworth.model import Candidate, FittedModel, fit_candidate
 from cellworth.score.block_scores import BlockScores, PartPrices, sells_labels
 from cellworth.score.label_information import TableProducts, standardised
 from cellworth.score.scorer import Memoryless, Round, check_whole_number
-from cellworth.score.training_rows import GatheredRows, LabelledRows, labels_to_learn, training_sample
+from cellworth.score.training_rows import GatheredRows, labels_to_learn, training_sample
 
 JUDGED_ROWS = 500
 """The most rows whose predictions show what a label would do."""
@@ -114,7 +115,7 @@ class LabelUncertainty(Memoryless):
         if code is None or n_labelled == completed.shape[0]:
             return BlockScores(completed, _same_worth, labels="only")
         wanted = training_sample(rng, n_labelled)
-        (numbers,), some = completed.rows_where(LabelledRows.of(completed, wanted))
+        (numbers,), some = completed.rows_where(LabelledRows.of(completed.summary, wanted))
         learned, is_number = GatheredRows(some, np.arange(len(numbers))), code.classes is None
         labels = learned.labels(code)
         predicted: tuple[Blocks, ...] = ()

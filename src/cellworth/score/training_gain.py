@@ -10,9 +10,10 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.row_source import Part
 from cellworth.blocks.writing import FilledPart
-from cellworth.complete.completed_blocks import CompletedBlocks, RowFinder, RowsAt
+from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.complete.inputs import check_number
 from cellworth.complete.labels import unlabelled_rows
+from cellworth.complete.row_finders import LabelledRows, RowFinder, RowsAt
 from cellworth.errors import ParameterError
 from cellworth.model import Candidate, FittedModel
 from cellworth.score.block_scores import (
@@ -33,7 +34,7 @@ from cellworth.score.effective_rows import (
 from cellworth.score.label_information import LabelInformation, TableProducts
 from cellworth.score.posterior_scores import PosteriorVariance, posterior_variances
 from cellworth.score.scorer import Memoryless, Round
-from cellworth.score.training_rows import GatheredRows, LabelledRows, labels_to_learn, training_sample
+from cellworth.score.training_rows import GatheredRows, labels_to_learn, training_sample
 
 EFFECT_ROWS = 400
 """The most rows whose predictions show what a column does."""
@@ -181,9 +182,9 @@ class TrainingGain(Memoryless):
             return PosteriorVariance().score_blocks(completed, rng)
         n, n_labelled = completed.shape[0], sum(completed.summary.labelled)
         ranks, seed, judged, told = self._rows(rng, n_labelled, n, sells=sells)
-        find: list[RowFinder] = [LabelledRows.of(completed, ranks), RowsAt(judged)]
+        find: list[RowFinder] = [LabelledRows.of(completed.summary, ranks), RowsAt(judged)]
         if sells:
-            find.append(LabelledRows.of(completed, told, labelled=False))
+            find.append(LabelledRows.of(completed.summary, told, labelled=False))
             (trained, judged, told), some, products = TableProducts.with_rows(completed, find)
         else:
             (trained, judged), some = completed.rows_where(*find)

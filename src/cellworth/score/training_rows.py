@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cellworth.arrays import Float64Array, IntArray
-from cellworth.blocks.row_source import Part
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
-from cellworth.complete.labels import LabelCode, label_code, unlabelled_rows
+from cellworth.complete.labels import LabelCode, label_code
 
 TRAINING_ROWS = 4_000
 """The most rows the model is trained on; a sample of longer tables is used."""
@@ -34,41 +32,6 @@ def labels_to_learn(completed: CompletedBlocks) -> LabelCode | None:
         return None
     kind: Any = getattr(completed.completer, "target", "auto")
     return label_code(labels, "squared", kind, f"the target {completed.source.target!r}")
-
-
-@dataclass(frozen=True)
-class LabelledRows:
-    """Finds rows of row blocks by their numbers among the labelled rows of the table, in increasing order.
-
-    Attributes
-    ----------
-    wanted : (k,) int array
-    before : dict of int to int
-        How many labelled rows come before each block, by the number of its first row.
-    labelled : bool
-        False counts among the rows without a label instead.
-    """
-
-    wanted: IntArray
-    before: dict[int, int]
-    labelled: bool = True
-
-    @classmethod
-    def of(cls, completed: CompletedBlocks, wanted: IntArray, *, labelled: bool = True) -> LabelledRows:
-        """Find rows of a completed table."""
-        starts = np.cumsum([0, *completed.summary.rows])[:-1]
-        before = np.cumsum([0, *completed.summary.labelled])[:-1]
-        if not labelled:
-            before = starts - before
-        return cls(wanted, dict(zip(starts.tolist(), before.tolist(), strict=True)), labelled)
-
-    def __call__(self, part: Part) -> IntArray:
-        """Return their places in a block."""
-        first = self.before[part.start]
-        counted = np.flatnonzero(unlabelled_rows(part) != self.labelled)
-        return counted[
-            self.wanted[slice(*np.searchsorted(self.wanted, [first, first + len(counted)]))] - first
-        ]
 
 
 class GatheredRows:

@@ -30,7 +30,7 @@ from cellworth.table.target import Target
 from cellworth.table.text_file import written_as
 from cellworth.table.write_table import (
     Library,
-    OutColumn,
+    out_columns,
     summary_of,
     table_as_csv,
     table_html,
@@ -212,7 +212,7 @@ class Table:
 
         Parameters
         ----------
-        path : path or array
+        path : path, array or Dask data frame
             A Parquet folder or file, a Zarr array (its name ends in .zarr), or a NumPy or Dask array.
         columns : sequence of str, optional
             The features, by default all other columns; of an array, their names.
@@ -347,7 +347,7 @@ class Table:
         Categories become categoricals, integers and booleans have nulls for holes, and dates stay dates. The
         library is "pandas", "polars" or "pyarrow"; by default the first of these that is installed.
         """
-        return to_frame(library or usual_library(), self.row_id, self.row_ids, self._out_columns())
+        return to_frame(library or usual_library(), self.row_id, self.row_ids, out_columns(self))
 
     def head(self, rows: int = 5) -> Table:
         """Return the first rows, as a table of the same columns; a notebook shows it with its holes."""
@@ -365,12 +365,12 @@ class Table:
         and decimal points, unless ``delimiter`` and ``decimal`` say otherwise, as in ``table.write(path,
         **table.read_options.written)``, which writes as the table's own file was written.
         """
-        columns = self._out_columns()
+        columns = out_columns(self)
         write_table(Path(path), self.row_id, self.row_ids, columns, delimiter=delimiter, decimal=decimal)
 
     def to_csv(self, separator: str = ",", decimal: str = ".") -> str:
         """Return the text that `write` writes to a .csv file."""
-        return table_as_csv(self.row_id, self.row_ids, self._out_columns(), separator, decimal)
+        return table_as_csv(self.row_id, self.row_ids, out_columns(self), separator, decimal)
 
     def keywords(self) -> dict[str, Any]:
         """Return the keywords that make `read` restore this table from the written file."""
@@ -391,10 +391,4 @@ class Table:
 
     def _repr_html_(self) -> str:
         """Return the summary and the first rows, for notebooks."""
-        return table_html(repr(self), self.row_id, self.row_ids, self._out_columns())
-
-    def _out_columns(self) -> list[OutColumn]:
-        out = [OutColumn(column, self.values[:, place]) for place, column in enumerate(self.columns)]
-        if self.target is not None:
-            out.append(OutColumn(self.target.column, self.target.cells, "target", self.target.kind))
-        return out
+        return table_html(repr(self), self.row_id, self.row_ids, out_columns(self))

@@ -40,6 +40,14 @@ class OutColumn(NamedTuple):
     target_kind: str | None = None
 
 
+def out_columns(table: Table) -> list[OutColumn]:
+    """Return the columns of a table to be written, the target last."""
+    out = [OutColumn(column, table.values[:, place]) for place, column in enumerate(table.columns)]
+    if table.target is not None:
+        out.append(OutColumn(table.target.column, table.target.cells, "target", table.target.kind))
+    return out
+
+
 def write_table(
     path: Path,
     row_id: str | None,
@@ -52,7 +60,7 @@ def write_table(
     """Write the table in the format given by the path's suffix; O(n p)."""
     file_format = format_of(path, _other_files())
     if file_format == "xlsx":
-        write_sheet(path, _sheet_rows(row_id, row_ids, columns))
+        write_sheet(path, sheet_rows(row_id, row_ids, columns))
     elif file_format == "parquet":
         parquet = require("pyarrow.parquet")
         frame = to_frame("pyarrow", row_id, row_ids, columns)
@@ -81,8 +89,10 @@ def table_as_csv(
     columns: Sequence[OutColumn],
     separator: str = ",",
     decimal: str = ".",
+    *,
+    names: bool = True,
 ) -> str:
-    """Return the table as delimited text; O(n p)."""
+    """Return the table as delimited text, by default with its names in the first line; O(n p)."""
     header = [out.column.name for out in columns]
     fields: list[Sequence[str]] = [out.column.texts(out.values) for out in columns]
     if decimal != ".":
@@ -93,10 +103,10 @@ def table_as_csv(
     if row_id is not None:
         header.insert(0, row_id)
         fields.insert(0, row_ids)
-    return csv_text([header, *zip(*fields, strict=True)], separator)
+    return csv_text([*([header] if names else []), *zip(*fields, strict=True)], separator)
 
 
-def _sheet_rows(
+def sheet_rows(
     row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]
 ) -> Iterator[Sequence[Field]]:
     """Yield the rows of a workbook, names first; numbers and dates are numbers and dates there, too."""

@@ -321,11 +321,17 @@ class RemoteCampaign:
         return found
 
     def rows(
-        self, *, row_contains: str | None = None, column: str | None = None, status: Iterable[str] = ()
+        self,
+        *,
+        row_contains: str | None = None,
+        column: str | None = None,
+        status: Iterable[str] = (),
+        sort: str | None = None,
+        descending: bool = False,
     ) -> Iterator[dict[str, Any]]:
         """Yield all rows, or those that fit, page by page; see `Campaign.search_rows`."""
-        query = {"row_contains": row_contains, "column": column, "status": list(status)}
-        return self._client.pages(f"{self._path}/rows", **query)
+        which = {"row_contains": row_contains, "column": column, "status": list(status)}
+        return self._client.pages(f"{self._path}/rows", **which, sort=sort, descending=descending or None)
 
     def estimates(self, row: str) -> dict[str, Any]:
         """Return a row with an estimate, an interval and a worth for each missing cell."""

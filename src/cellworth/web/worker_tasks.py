@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
+from cellworth.blocks.whole_files import write_whole
 from cellworth.campaign import Campaign
 from cellworth.forecasting import StopWarning
 from cellworth.optional_packages import require
 from cellworth.report import ledger_csv, ledger_entries, ledger_rows, write_report
 from cellworth.strategy import Batch
-from cellworth.table import as_table
+from cellworth.table import Table
 from cellworth.table.excel import write_sheet
 from cellworth.table.write_csv import with_mark
 from cellworth.table.write_table import write_for_spreadsheet
@@ -46,41 +46,57 @@ MEDIA: dict[str, str] = {
 }
 
 
-def make_file(campaign: Campaign, what: What, ending: FileFormat, *, as_read: bool = False) -> bytes:
-    """Return a file: the table with all answers, the same with its holes filled, or all events.
+def make_file(
+    campaign: Campaign,
+    path: str,
+    what: What,
+    ending: FileFormat,
+    *,
+    as_read: bool = False,
+    guarded: bool = True,
+) -> None:
+    """Write a file: the table with all answers, the same with its holes filled, or all events.
 
     With ``as_read``, a table has the separator and the decimal mark of the file that the campaign began with.
-    In CSV, text that a spreadsheet would run as a formula is escaped. Filling costs a completion.
+    In CSV, text that a spreadsheet would run as a formula is escaped if ``guarded``. Filling costs a
+    completion. A table in row blocks is written a part at a time.
     """
     if what == "ledger":
-        return _ledger(campaign, ending)
-    as_it_is = as_table(campaign.table)
-    table = as_it_is if what == "table" else campaign.fill().table
+        _write_ledger(campaign, Path(path), ending)
+        return
     marks = {name: mark for name, mark in campaign.read_options.written.items() if mark and as_read}
-    return _written(ending, lambda path: write_for_spreadsheet(table, path, **marks))
+    table = campaign.table
+    if isinstance(table, Table):
+        filled = table if what == "table" else campaign.fill().table
+        write = write_for_spreadsheet if guarded else Table.write
+        write(filled, Path(path), **marks)
+        return
+    if what == "table":
+        write_whole(table, Path(path), guarded=guarded, **marks)
+        return
+    with tempfile.TemporaryDirectory(dir=Path(path).parent) as folder:
+        campaign.fill().write(Path(folder) / "filled")
+        # Without the ends of intervals, which a table that was filled in memory does not have here either.
+        filled_files = Table.open(Path(folder) / "filled", columns=table.column_names, **table.keywords())
+        write_whole(filled_files, Path(path), guarded=guarded, **marks)
 
 
-def make_report(campaign: Campaign) -> bytes:
-    """Return the report of a campaign, one HTML page; see `Campaign.write_report`."""
-    return _written("html", lambda path: write_report(campaign, path))
+def make_report(campaign: Campaign, path: str) -> None:
+    """Write the report of a campaign, one HTML page; see `Campaign.write_report`."""
+    write_report(campaign, path)
 
 
-def _ledger(campaign: Campaign, ending: FileFormat) -> bytes:
+def _write_ledger(campaign: Campaign, path: Path, ending: FileFormat) -> None:
     entries = ledger_entries(campaign)
     if ending == "csv":
-        return with_mark(ledger_csv(entries)).encode()
+        path.write_text(with_mark(ledger_csv(entries)), "utf-8", newline="")
+        return
     header, *rows = ledger_rows(entries)
     if ending == "xlsx":
-        return _written(ending, lambda path: write_sheet(path, [header, *rows]))
+        write_sheet(path, [header, *rows])
+        return
     arrow, parquet = require("pyarrow"), require("pyarrow.parquet")
     columns = {str(name): [row[k] for row in rows] for k, name in enumerate(header)}
     schema = arrow.schema([(str(name), arrow.string()) for name in header])
     frame = arrow.table(columns, schema=schema)
-    return _written(ending, lambda path: parquet.write_table(frame, path))
-
-
-def _written(ending: str, write: Callable[[Path], None]) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"file.{ending}"
-        write(path)
-        return path.read_bytes()
+    parquet.write_table(frame, path)

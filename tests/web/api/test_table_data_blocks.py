@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from cellworth import Prices
+from cellworth import Prices, Table
 from cellworth.errors import DataError
+from cellworth.table.files import FileBytes
 from cellworth.web.url_paths import segment
 from tests.strategy.labelled_in_part import both_without_labels
 from tests.strategy.test_block_batch import both_of, make_frame
@@ -63,6 +64,21 @@ def test_rows_are_searched_in_pages(big, http, monkeypatch):
     assert list(study.rows(row_contains="nobody")) == []
 
 
+def test_rows_are_sorted_in_pages(big, http):
+    study, whole = big
+    j = whole.column_index("weight")
+    order = np.argsort(-whole.values[:, j], kind="stable")
+    wanted = [whole.row_ids[place] for place in order.tolist()]
+    assert [row["row"] for row in study.rows(sort="weight", descending=True)] == wanted
+    query = {"sort": "weight", "descending": True, "after": 5, "limit": 4}
+    page = http.get(api(study.name, "rows"), params=query).json()
+    assert [row["row"] for row in page["items"]] == wanted[5:9]
+    assert page["next"] == 9
+    few = [row for row in wanted if "p1" in row]
+    assert [row["row"] for row in study.rows(sort="weight", descending=True, row_contains="P1")] == few
+    assert "weihgt" in http.get(api(study.name, "rows"), params={"sort": "weihgt"}).text
+
+
 def test_the_grid_and_the_queue_are_shown(big, http):
     study, whole = big
     study.ask(count=3)
@@ -73,11 +89,18 @@ def test_the_grid_and_the_queue_are_shown(big, http):
         assert http.get(f"/campaigns/{study.name}{page}").status_code == 200, page
 
 
-def test_what_needs_the_whole_table_says_so(big, http):
-    study, _ = big
-    refused = http.get(api(study.name, "table.csv"))
-    assert 400 <= refused.status_code < 500
-    assert "in memory" in refused.text
+def test_the_whole_table_is_downloaded(big, http):
+    study, whole = big
+    assert http.get(api(study.name, "table.csv"), params={"raw": True}).text == whole.to_csv()
+    sent = http.get(api(study.name, "download/table"), params={"format": "parquet"})
+    assert sent.headers["content-disposition"] == 'attachment; filename="table.parquet"'
+    assert Table.read(FileBytes("t.parquet", sent.content)).equals(whole)
+    page = http.get(f"/campaigns/{segment(study.name)}/files/table.csv")
+    assert page.headers["content-type"] == "text/csv; charset=utf-8"
+    assert page.text == whole.to_csv()
+    filled = http.get(api(study.name, "download/filled"), params={"format": "csv"})
+    read = Table.read(FileBytes("t.csv", filled.content), **whole.keywords())
+    assert not read.holes.any()
 
 
 def test_rows_are_added_by_rest(big, http):

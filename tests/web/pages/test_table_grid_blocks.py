@@ -36,7 +36,7 @@ def all_rows(view, count, **fields):
     found, after = [], 0
     while after is not None:
         window = window_of(view, GridFilter(**fields, after=after), 0, count)
-        assert (window.total, window.first, window.sortable) == (len(window.rows), 0, False)
+        assert (window.total, window.first, window.sortable) == (len(window.rows), 0, True)
         looked, n = window.looked, view.table.shape[0]
         assert (looked.first, looked.rows) == (after + 1, n)
         assert looked.last == (n if looked.after is None else looked.after)
@@ -57,12 +57,48 @@ def test_filters_find_the_rows_of_the_table_in_memory(both, count, looked_at, mo
             assert all_rows(big, count, find=find, missing=missing) == expected.rows
 
 
+@pytest.mark.parametrize("count", [4, 200])
+def test_statuses_find_the_rows_of_the_table_in_memory(both, count):
+    big, small = both
+    for status, missing in itertools.product(["bought", "out", "refused", "sold"], ["", "weight", "hue"]):
+        expected = window_of(small, GridFilter(missing=missing, status=status), 0, 200)
+        assert expected.looked is None
+        assert all_rows(big, count, missing=missing, status=status) == expected.rows
+    assert window_of(small, GridFilter(status="bought"), 0, 200).total in (1, 2, 3)
+
+
 def test_without_a_filter_windows_are_the_same(both):
     big, small = (window_of(view, GridFilter(), 30, 20) for view in both)
     assert (big.rows, big.total, big.first) == (small.rows, small.total, small.first)
-    assert (big.sortable, small.sortable) == (False, True)
-    with pytest.raises(ParameterError, match="tables in memory"):
-        window_of(both[0], GridFilter(sort="weight"), 0, 20)
+    assert (big.sortable, small.sortable) == (True, True)
+
+
+def test_sorted_windows_are_those_of_the_table_in_memory(both):
+    columns = ["", *(column.name for column in both[0].columns), "no such"]
+    filters = [{}, {"find": "1"}, {"missing": "hue"}, {"status": "bought"}, {"find": "nobody"}]
+    for sort, down, some in itertools.product(columns, ["", "1"], filters):
+        if sort or down:
+            chosen = GridFilter(sort=sort, down=down, **some)
+            big, small = (window_of(view, chosen, 3, 20) for view in both)
+            assert big.rows == small.rows
+            assert (big.total, big.first, big.looked) == (small.total, small.first, None)
+            assert not big.only_first
+
+
+def test_of_a_long_table_the_first_rows_are_shown_and_one_too_long_is_not_sorted(both, monkeypatch):
+    big, small = both
+    expected = window_of(small, GridFilter(sort="weight", down="1", find="1"), 0, 200).rows
+    assert len(expected) > 7
+    for module in ("cellworth.campaign.row_order", "cellworth.web.pages.table_grid"):
+        monkeypatch.setattr(f"{module}.MOST_SORTED", 7)
+    found = window_of(big, GridFilter(sort="weight", down="1", find="1", after=1), 0, 200)
+    assert found.rows == expected[:7]
+    assert found.only_first
+    monkeypatch.setattr("cellworth.campaign.row_order.MOST_ROWS_TO_SORT", 20)
+    assert not window_of(big, GridFilter(), 0, 5).sortable
+    assert window_of(small, GridFilter(), 0, 5).sortable
+    with pytest.raises(ParameterError, match="Search for rows by a text"):
+        window_of(big, GridFilter(sort="hue", find="2"), 0, 20)
 
 
 def test_labels_that_are_for_sale_are_filtered_like_cells(tmp_path):
@@ -81,6 +117,14 @@ def test_the_page_says_how_far_it_looked_and_goes_on(http, shared_url, tmp_path,
     name = f"grid {tmp_path.name}"
     begin(shared_url, table, name, prices=1.5, strategy="random")
     path = f"/campaigns/{segment(name)}/table"
+    page = http.get(path).text
+    assert "?sort=weight" in page
+    assert "These are the first" not in page
+    monkeypatch.setattr("cellworth.campaign.row_order.MOST_SORTED", 30)
+    monkeypatch.setattr("cellworth.web.pages.table_grid.MOST_SORTED", 30)
+    page = http.get(path, params={"sort": "weight"}).text
+    assert "These are the first 30 rows in this order" in page
+    monkeypatch.setattr("cellworth.campaign.row_order.MOST_ROWS_TO_SORT", 20)
     page = http.get(path).text
     assert "too large to be sorted here" in page
     assert "sort=" not in page

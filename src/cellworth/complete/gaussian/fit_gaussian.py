@@ -21,11 +21,9 @@ from cellworth.complete.gaussian.label_trust import choose_trust
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian
 from cellworth.complete.gaussian.quick_fit import SMALLEST_SHRINKAGE, Gaussian, GaussianEstimator
-from cellworth.complete.gaussian.rows_to_fit import CellForm, SampleRows, TableRows
-from cellworth.complete.labels import LabelCode, code_labels
+from cellworth.complete.gaussian.rows_to_fit import CellForm, TableRows
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.solver.monitor import Callback
-from cellworth.errors import DataError
 from cellworth.progress import portion
 
 MarginKind = Literal["normal", "rank", "auto"]
@@ -91,13 +89,12 @@ def fit_gaussian(
     An ``earlier`` fit supplies what would be chosen on held-out cells, and EM starts from it if it has the
     same columns. The ``engine`` runs in-memory work.
     """
-    some = rows.to_choose_on()
     with portion(0.0, 0.2):
-        chosen = _choices(settings, earlier, some)
+        chosen = _choices(settings, earlier, rows)
     estimator = settings.estimator(chosen.shrinkage)
-    margins = rows.rank_margins() if chosen.ranked else Margins((None,) * some.values.shape[1])
+    margins = rows.rank_margins() if chosen.ranked else Margins((None,) * len(rows.counts))
     with portion(0.2, 0.3):
-        trust = _trust(settings, estimator, earlier, some, margins, rows.code)
+        trust = _trust(settings, estimator, earlier, rows, margins)
     form = CellForm(rows.scaling, margins, rows.code, trust)
     sample, is_part = rows.take(form)
     start: Any = _goes_on(earlier, estimator, rows.scaling, margins, sample.scores.shape[1])
@@ -133,7 +130,7 @@ def fit_gaussian(
     return fitted, form, result
 
 
-def _choices(settings: FitSettings, earlier: Start | None, some: SampleRows) -> Chosen:
+def _choices(settings: FitSettings, earlier: Start | None, rows: TableRows) -> Chosen:
     """Return margins, shrinkage and leverage: as set, as in an earlier fit, or chosen."""
     ranked = None if settings.margins == "auto" else settings.margins == "rank"
     shrinkage = None if settings.shrinkage == "auto" else float(settings.shrinkage)
@@ -144,14 +141,12 @@ def _choices(settings: FitSettings, earlier: Start | None, some: SampleRows) -> 
         return Chosen(ranked, shrinkage, before.excess)
     estimator = settings.estimator(FIRST_SHRINKAGE if shrinkage is None else shrinkage)
     return choose(
-        some.values,
-        some.observed,
+        rows,
         estimator,
         settings.rng,
         ranked=ranked,
         shrinkage=shrinkage,
         calibrate=settings.calibrate,
-        categories=some.categories,
     )
 
 
@@ -170,26 +165,17 @@ def _trust(
     settings: FitSettings,
     estimator: GaussianEstimator,
     earlier: Start | None,
-    some: SampleRows,
+    rows: TableRows,
     margins: Margins,
-    code: LabelCode,
 ) -> float:
     """Return the trust in the labels: as given, as in an earlier fit, or chosen; 0 without labels."""
-    if code.n_labelled == 0:
+    if rows.code.n_labelled == 0:
         return 0.0
     if settings.label_trust != "auto":
         return float(settings.label_trust)
     if earlier is not None:
         return earlier.fitted.trust
-    kind: Any = "number" if code.classes is None else "classes"
-    try:
-        columns = code_labels(some.y, len(some.values), "squared", kind).columns
-    except DataError:  # the labels of a sample may all be the same
-        return 0.0
-    for_loss = code_labels(some.y, len(some.values), "squared" if kind == "number" else "logistic", kind)
-    scores = margins.to_scores(some.values, some.observed)
-    parts = scores, some.observed, columns, for_loss
-    return choose_trust(*parts, margins, estimator, settings.rng, some.categories)
+    return choose_trust(rows, margins, estimator, settings.rng)
 
 
 def _goes_on(

@@ -214,8 +214,8 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
     def fit_blocks(self, source: Source, summary: TableSummary, checkpoint: Checkpoint | None) -> None:
         """Fit to a table of row blocks, by the same steps.
 
-        "auto" chooses on held-out cells of every k-th row, about 2,000 to 4,000 of them, or of every row of a
-        shorter table. Otherwise the result is that of `fit` on the whole table, up to rounding in the sums.
+        "auto" chooses on held-out cells of the rows that `fit` draws of a table in memory: a pass for them,
+        and one more for the trust in labels. The result is that of `fit`, up to rounding in the sums.
         """
         earlier = self._earlier_fit(len(source.columns))
         self.n_factors_ = factor_count(self.factors, (source.n_rows, len(source.columns)))

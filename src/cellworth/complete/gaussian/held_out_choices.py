@@ -10,22 +10,21 @@ leverage of its row; see `cellworth.complete.gaussian.calibration`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
-from cellworth.arrays import BoolArray, FloatArray
+from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.complete.gaussian.calibration import MAX_LEVERAGE, leverage_unit
+from cellworth.complete.gaussian.drawn_rows import RowsToChooseOn, ScaledRows, some_rows
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.quick_fit import (
     Gaussian,
     GaussianEstimator,
     complete_scaled,
     hide,
-    some_rows,
 )
 
 STRAIGHT = 0.995  # normal scores this correlated with the values change nothing
@@ -71,16 +70,14 @@ class _Trial:
     hidden: BoolArray
 
     @classmethod
-    def of(
-        cls, values: FloatArray, observed: BoolArray, rng: np.random.Generator, categories: Sequence[slice]
-    ) -> _Trial | None:
+    def of(cls, rows: ScaledRows, rng: np.random.Generator) -> _Trial | None:
         """Hide cells, and leave out columns that have none left; None if there is nothing to measure."""
-        hidden = hide(observed, rng, categories)
-        kept = observed & ~hidden
+        hidden = hide(rows, rng)
+        kept = rows.observed & ~hidden
         usable = kept.any(axis=0)
         if not hidden[:, usable].any():
             return None
-        return cls(values[:, usable], kept[:, usable], hidden[:, usable])
+        return cls(rows.values[:, usable], kept[:, usable], hidden[:, usable])
 
     def fit(
         self, estimator: GaussianEstimator, margins: Margins, start: Any = None
@@ -123,56 +120,53 @@ class _Trial:
         return float(brentq(lambda excess: ratio(excess) - left, 0.0, MAX_EXCESS, xtol=0.01))
 
 
-def typical_leverage(observed: BoolArray) -> float:
-    """Return the leverage of a regression on the other observed cells of a row, (n, d), over the columns."""
-    counts = observed.sum(axis=0)
-    return float(observed.sum(axis=1).mean() / max(1.0, float(counts[counts > 0].mean())))
+def typical_leverage(counts: IntArray, n_rows: int) -> float:
+    """Return the leverage of a regression on the other cells of a row, given the known cells by column."""
+    return float(counts.sum() / n_rows / max(1.0, float(counts[counts > 0].mean())))
 
 
 def choose(
-    values: FloatArray,
-    observed: BoolArray,
+    rows: RowsToChooseOn,
     estimator: GaussianEstimator,
     rng: np.random.Generator,
     *,
     ranked: bool | None = None,
     shrinkage: float | None = None,
     calibrate: bool = True,
-    categories: Sequence[slice] = (),
 ) -> Chosen:
     """Choose rank margins and shrinkage unless they are given, and measure the leverage to calibrate by.
 
     Parameters
     ----------
-    values : (n, d) array
-        Scaled, 0 in the holes.
-    observed : (n, d) bool array
+    rows : RowsToChooseOn
+        Of a table in memory or in row blocks: the same rows of either are used.
     estimator : GaussianEstimator
         Its shrinkage is the one to begin with.
-    categories : sequence of slices
-        The columns of each: they are hidden together.
 
     Notes
     -----
     At most eight fits on some of the rows, most of them of a few steps. No fit at all if all columns are
     close to normal, or the margins given, and the table has so many rows that the rest does not matter.
     """
-    settled = typical_leverage(observed) < LEAST_LEVERAGE
-    rows = some_rows(np.ones(len(values), dtype=bool), values.shape[1], rng)
-    values, observed = values[rows], observed[rows]
-    if ranked is None and _all_straight(values, observed):
-        ranked = False
+    settled = typical_leverage(rows.counts, rows.n_rows) < LEAST_LEVERAGE
+    numbers = some_rows(rows.n_rows, len(rows.counts), rng)
     given = Chosen(bool(ranked), estimator.shrinkage if shrinkage is None else shrinkage)
-    if ranked is not None and (settled or (shrinkage is not None and not calibrate)):
+    nothing_to_measure = settled or (shrinkage is not None and not calibrate)
+    if ranked is not None and nothing_to_measure:
         return given
-    trial = _Trial.of(values, observed, rng, categories)
+    some = rows.rows_at(numbers)
+    if ranked is None and _all_straight(some):
+        ranked = False
+        if nothing_to_measure:
+            return given
+    trial = _Trial.of(some, rng)
     if trial is None:
         return given
     estimator = estimator if shrinkage is None else replace(estimator, shrinkage=shrinkage)
     margins, model, errors = _best_margins(trial, estimator, ranked)
     if shrinkage is None and not settled:
         estimator, model = _stronger(trial, estimator, margins, model, errors)
-    whole = len(model.mean) == observed.shape[1]
+    whole = len(model.mean) == len(rows.counts)
     return Chosen(
         bool(margins.ranked.any()),
         estimator.shrinkage,
@@ -217,8 +211,9 @@ def _stronger(
     return best
 
 
-def _all_straight(values: FloatArray, observed: BoolArray) -> bool:
+def _all_straight(rows: ScaledRows) -> bool:
     """Return whether the normal scores of every column are nearly a linear function of its values."""
+    values, observed = rows.values, rows.observed
     margins = Margins.of(values, observed, np.ones(values.shape[1], dtype=bool))
     scores = margins.to_scores(values, observed)
     for j in np.flatnonzero(margins.ranked):

@@ -17,20 +17,17 @@ chosen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray
+from cellworth.complete.gaussian.drawn_rows import LabelledSample, RowsToChooseOn, some_rows
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.quick_fit import (
     Gaussian,
     GaussianEstimator,
     complete_scaled,
     hide,
-    some_rows,
 )
-from cellworth.complete.labels import Labels
 from cellworth.complete.linear_model import LinearModel
 from cellworth.complete.solver.losses import Loss
 
@@ -51,41 +48,28 @@ def temper(model: Gaussian, trust: float, n_labels: int) -> Gaussian:
 
 
 def choose_trust(
-    scores: FloatArray,
-    observed: BoolArray,
-    columns: FloatArray,
-    labels: Labels,
-    margins: Margins,
-    estimator: GaussianEstimator,
-    rng: np.random.Generator,
-    categories: Sequence[slice] = (),
+    rows: RowsToChooseOn, margins: Margins, estimator: GaussianEstimator, rng: np.random.Generator
 ) -> float:
     """Return one of `TRUSTS`.
 
     Parameters
     ----------
-    scores, observed : (n, d) arrays
-        0 in the holes.
-    columns : (n, q) array
-        The labels as extra columns, scaled; 0 where missing.
-    labels : Labels
-        The same labels, coded for the loss of the linear model.
-    categories : sequence of slices
-        The columns of each: they are hidden together.
+    rows : RowsToChooseOn
+        Of a table in memory or in row blocks: the same rows of either are used.
 
     Notes
     -----
     Takes `FOLDS` fits of the Gaussian and FOLDS x len(TRUSTS) linear fits, on some of the rows.
     """
-    rows = some_rows(labels.labelled, scores.shape[1], rng)
-    if len(rows) < MIN_LABELLED:
+    numbers = some_rows(rows.code.n_labelled, len(rows.counts), rng)
+    if len(numbers) < MIN_LABELLED:
         return 0.0
-    fold = rng.permutation(len(rows)) % FOLDS
-    losses = np.zeros((len(TRUSTS), len(rows)))
-    errors = np.zeros((len(TRUSTS), len(rows)))
+    some = rows.labelled_at(numbers)
+    fold = rng.permutation(len(numbers)) % FOLDS
+    losses = np.zeros((len(TRUSTS), len(numbers)))
+    errors = np.zeros((len(TRUSTS), len(numbers)))
     for held in (fold == f for f in range(FOLDS)):
-        parts = scores[rows], observed[rows], columns[rows], labels.targets[rows]
-        losses[:, held], of_others = _measure(held, *parts, labels, margins, estimator, rng, categories)
+        losses[:, held], of_others = _measure(held, some, margins, estimator, rng)
         errors[:, ~held] += of_others
     return TRUSTS[_least(errors, losses)]
 
@@ -106,20 +90,17 @@ def _gains(of_rows: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def _measure(
     held: BoolArray,
-    scores: FloatArray,
-    observed: BoolArray,
-    columns: FloatArray,
-    targets: FloatArray,
-    labels: Labels,
+    some: LabelledSample,
     margins: Margins,
     estimator: GaussianEstimator,
     rng: np.random.Generator,
-    categories: Sequence[slice],
 ) -> tuple[FloatArray, FloatArray]:
     """Return, for each trust, the losses of held rows (T, n_held), and the others' errors on hidden cells."""
+    columns, targets, loss, observed = some.columns, some.targets, some.code.loss, some.rows.observed
+    scores = margins.to_scores(some.rows.values, observed)
     q = columns.shape[1]
     d = scores.shape[1]
-    hidden = hide(observed, rng, categories) & ~held[:, None]
+    hidden = hide(some.rows, rng) & ~held[:, None]
     # The labels of held rows must not be in the table: the start from pairs reads all that is not 0.
     table = np.hstack([np.where(hidden, 0, scores), np.where(held[:, None], 0, columns)])
     known = np.hstack([observed & ~hidden, np.repeat(~held[:, None], q, axis=1)])
@@ -134,9 +115,9 @@ def _measure(
         if trust > 0:
             filled = complete_scaled(temper(model, trust, q), margins, table, known)[:, :d]
         errors.append((((filled - truth) * hidden) ** 2).sum(axis=1)[~held])
-        model_of_target = LinearModel.fit_loss(filled[~held], targets[~held], labels.loss, RIDGE)
+        model_of_target = LinearModel.fit_loss(filled[~held], targets[~held], loss, RIDGE)
         scores_of_held = model_of_target.predict(without[held])
-        losses.append(row_losses(scores_of_held, targets[held], labels.loss, labels.classes is None))
+        losses.append(row_losses(scores_of_held, targets[held], loss, some.code.classes is None))
     return np.array(losses), np.array(errors)
 
 

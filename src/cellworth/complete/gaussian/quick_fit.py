@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from cellworth.arrays import BoolArray, FloatArray, IntArray
+from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.categories import as_one_cell
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian, pairwise_start
+from cellworth.complete.gaussian.drawn_rows import ScaledRows
 from cellworth.complete.gaussian.em import EM, run_em
 from cellworth.complete.gaussian.factor_gaussian import FactorGaussian, factor_start
 from cellworth.complete.gaussian.margins import Margins
@@ -19,8 +19,6 @@ from cellworth.complete.hold_out import hide_cells
 
 Gaussian = DenseGaussian | FactorGaussian
 
-CELLS = 20_000  # approximate number of cells in the rows used for a choice
-MIN_ROWS = 300  # to use, if there are that many
 HELD_OUT = 0.2  # fraction of the observed cells
 TOL = 1e-3
 SMALLEST_SHRINKAGE = 1e-9  # per row: keeps a covariance positive definite if shrinkage=0
@@ -76,14 +74,10 @@ def complete_scaled(model: Gaussian, margins: Margins, scores: FloatArray, obser
     return completed
 
 
-def some_rows(allowed: BoolArray, n_columns: int, rng: np.random.Generator) -> IntArray:
-    """Return the rows to use for a choice, drawn at random from the allowed ones."""
-    return rng.permutation(np.flatnonzero(allowed))[: max(MIN_ROWS, CELLS // n_columns)]
-
-
-def hide(observed: BoolArray, rng: np.random.Generator, categories: Sequence[slice] = ()) -> BoolArray:
+def hide(rows: ScaledRows, rng: np.random.Generator) -> BoolArray:
     """Return which observed cells to hold out, (n, d): of a category, all columns or none."""
-    return as_one_cell(hide_cells(observed, rng, share=HELD_OUT, spare=None), categories)
+    hidden = hide_cells(rows.observed, rng, share=HELD_OUT, spare=None)
+    return as_one_cell(hidden, rows.categories)
 
 
 def factor_count(factors: int | Literal["auto"] | None, shape: tuple[int, int]) -> int | None:

@@ -16,10 +16,12 @@ from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.categories import find_categories
 from cellworth.complete.gaussian.calibration import LeftOut, calibration_stride
 from cellworth.complete.gaussian.dense_gaussian import pair_sums
+from cellworth.complete.gaussian.drawn_rows import LabelledSample, RowsToChooseOn, ScaledRows
 from cellworth.complete.gaussian.margins import Margins, learn_margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian
 from cellworth.complete.gaussian.streamed_step import can_stream, streamed_step
 from cellworth.complete.labels import LabelCode, code_labels, label_code
+from cellworth.complete.row_finders import LabelledRows, RowFinder, RowsAt, rows_found
 from cellworth.complete.scaling import Scaling, scaled_cells
 from cellworth.complete.table_summary import TableSummary
 
@@ -61,36 +63,15 @@ class CellForm:
         return Cells(np.hstack([scores, columns]), np.hstack([observed, known]))
 
 
-@dataclass(frozen=True)
-class SampleRows:
-    """The rows used for choices: scaled (m, d), 0 in the holes, with the user's labels.
-
-    ``categories`` are the columns of each; see `cellworth.complete.categories`.
-    """
-
-    values: FloatArray
-    observed: BoolArray
-    y: Any
-    categories: tuple[slice, ...] = ()
-
-
-class TableRows(Protocol):
+class TableRows(RowsToChooseOn, Protocol):
     """The rows of a table, as a fit needs them.
 
     Attributes
     ----------
     scaling : Scaling
-    code : LabelCode
-    counts : (d,) int array
-        Number of observed cells in each column.
     """
 
     scaling: Scaling
-    code: LabelCode
-    counts: IntArray
-
-    def to_choose_on(self) -> SampleRows:
-        """Return the rows for choices: all if in memory, else every k-th."""
 
     def rank_margins(self) -> Margins:
         """Return the rank margins of the columns."""
@@ -133,13 +114,26 @@ class ArrayRows:
         self._table = X
         self._y, self._labels = y, code_labels(y, len(X), "squared", target)
         self.code, self.counts = self._labels.code, self._observed.sum(axis=0)
+        self.n_rows = len(X)
         self._engine = engine
-        self._categories = find_categories(X)
         self._completed: tuple[FittedGaussian, FloatArray] | None = None
 
-    def to_choose_on(self) -> SampleRows:
-        """Return all rows."""
-        return SampleRows(self._values, self._observed, self._y, self._categories)
+    @property
+    def all_rows(self) -> ScaledRows:
+        """All rows."""
+        return ScaledRows(self._values, self._observed)
+
+    def rows_at(self, numbers: IntArray) -> ScaledRows:
+        """Return some rows by their numbers, in this order."""
+        categories = find_categories(self._table[numbers])
+        return ScaledRows(self._values[numbers], self._observed[numbers], categories)
+
+    def labelled_at(self, numbers: IntArray) -> LabelledSample:
+        """Return some labelled rows by their numbers among these, in this order."""
+        rows = np.flatnonzero(self._labels.labelled)[numbers]
+        for_loss = code_labels(self._y, self.n_rows, *_for_linear_model(self.code))
+        columns = self.code.columns(self._labels.targets[rows], np.ones(len(rows), dtype=bool))
+        return LabelledSample(self.rows_at(rows), columns, for_loss.targets[rows], for_loss.code)
 
     def rank_margins(self) -> Margins:
         """Return the rank margins of the columns."""
@@ -192,20 +186,37 @@ class ArrayRows:
 class BlockRows:
     """The rows of a table in row blocks; see `TableRows`.
 
-    Choices on held-out cells use every k-th row, 2,000 to 4,000 of them.
+    A fit begins on every k-th row, 2,000 to 4,000 of them, as it does in memory.
     """
 
     def __init__(self, source: Source, summary: TableSummary, target: Any) -> None:
         self.scaling = summary.scaling("standard", source.dtype)
         self.code = label_code(summary.labels, "squared", target, f"the target {source.target!r}")
-        self.counts = summary.counts
-        self._source = source
+        self.n_rows, self.counts = source.n_rows, summary.counts
+        self._source, self._summary = source, summary
         self._sample = source.sample(sample_stride(source.n_rows))
 
-    def to_choose_on(self) -> SampleRows:
-        """Return every k-th row."""
-        X = self._sample.X.astype(np.float64, copy=False)
-        return SampleRows(*scaled_cells(X, self.scaling), self._sample.y, find_categories(X))
+    def rows_at(self, numbers: IntArray) -> ScaledRows:
+        """Return some rows by their numbers, in this order; a pass, unless all rows are at hand."""
+        return self._scaled(self._gathered(numbers, RowsAt))
+
+    def labelled_at(self, numbers: IntArray) -> LabelledSample:
+        """Return some labelled rows by their numbers among these, in this order; a pass likewise."""
+        part = self._gathered(numbers, lambda wanted: LabelledRows.of(self._summary, wanted))
+        loss, kind = _for_linear_model(self.code)
+        for_loss = label_code(self._summary.labels, loss, kind)
+        columns = self.code.columns(*self.code.targets(part.y, len(part.X)))
+        return LabelledSample(self._scaled(part), columns, for_loss.targets(part.y, len(part.X))[0], for_loss)
+
+    def _gathered(self, numbers: IntArray, finder: Callable[[IntArray], RowFinder]) -> Part:
+        """Return the rows whose numbers a finder takes, each once, in this order."""
+        order = np.argsort(numbers)
+        part = rows_found(self._source, finder(numbers[order]))
+        return part.some(np.argsort(order))
+
+    def _scaled(self, part: Part) -> ScaledRows:
+        X = part.X.astype(np.float64, copy=False)
+        return ScaledRows(*scaled_cells(X, self.scaling), find_categories(X))
 
     def rank_margins(self) -> Margins:
         """Return the rank margins of the columns."""
@@ -349,6 +360,11 @@ class LaidOutStep:
 def row_slices(n_rows: int) -> list[slice]:
     """Return slices of rows whose cells and systems fit in a core's cache."""
     return [slice(start, start + SLICE_ROWS) for start in range(0, n_rows, SLICE_ROWS)]
+
+
+def _for_linear_model(code: LabelCode) -> tuple[str, Any]:
+    """Return the loss by which a linear model of labels is fitted, and their kind."""
+    return ("squared", "number") if code.classes is None else ("logistic", "classes")
 
 
 def sample_stride(n_rows: int) -> int:

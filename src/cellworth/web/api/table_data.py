@@ -11,12 +11,13 @@ from cellworth.campaign.current_cells import StatusWord
 from cellworth.campaign.row_search import RowPage
 from cellworth.errors import DataError
 from cellworth.report import row_summary, summarise
-from cellworth.table import as_table
+from cellworth.table import Table
 from cellworth.table.write_csv import with_mark
 from cellworth.table.write_table import guard_table
 from cellworth.web.api.models import ColumnOut, Page, Recorded, RowOut, RowsIn
 from cellworth.web.api.routing import After, Key, Limit, make_router, problems
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, RowName, Who, read_upload, require_role
+from cellworth.web.sent_files import sent_file
 from cellworth.web.worker_tasks import MEDIA, FileFormat, What, make_file, make_report
 
 router = make_router("table")
@@ -42,15 +43,21 @@ async def list_rows(
     column: Annotated[
         str | None, Query(description="The column whose cell has the status; without it, any column.")
     ] = None,
+    sort: Annotated[
+        str | None, Query(description="The column by whose values rows are sorted; missing ones come last.")
+    ] = None,
+    descending: Annotated[bool, Query(description="Whether the largest value comes first.")] = False,
 ) -> Page[RowOut]:
     """List rows with the value and status of each cell: all, or those that fit a filter.
 
     With a filter, a request looks at 1,000,000 rows at most, so that a page may be short, or empty; `next` is
-    then the number of rows that were looked at, counted from the first.
+    then the number of rows that were looked at, counted from the first. With `sort` it looks at all, and
+    `next` counts rows in this order; of a table in row blocks there are the first 10,000.
     """
 
     def read(campaign: Campaign) -> RowPage:
-        return campaign.search_rows(after, limit, row_contains=row_contains, column=column, status=status)
+        wanted: Any = {"row_contains": row_contains, "column": column, "status": status}
+        return campaign.search_rows(after, limit, **wanted, sort=sort, descending=descending)
 
     found = await pool.read(name, read)
     return Page(items=[RowOut.model_validate(row) for row in found.rows], next=found.after)
@@ -101,12 +108,15 @@ async def add_rows_by_file(
 async def download_table(
     name: CampaignName,
     pool: PoolDep,
+    jobs: JobsDep,
     raw: Annotated[
         bool, Query(description="Do not escape text that a spreadsheet would treat as a formula.")
     ] = False,
 ) -> Response:
-    """Return the table with all answers, as CSV."""
-    table = await pool.read(name, lambda campaign: as_table(campaign.table))
+    """Return the table with all answers, as CSV. One in row blocks is written first, which takes a while."""
+    table = await pool.read(name, lambda campaign: campaign.table)
+    if not isinstance(table, Table):
+        return await sent_file(jobs, name, "table.csv", make_file, "table", "csv", guarded=not raw)
 
     def text() -> str:
         return table.to_csv() if raw else with_mark(guard_table(table).to_csv())
@@ -168,9 +178,7 @@ async def download(
 ) -> Response:
     """Return the table with all answers, the table with its holes filled, or the ledger. May take a while."""
     await pool.number(name)  # fail now if there is no such campaign
-    content = await jobs.run(name, make_file, what, ending)
-    headers = {"Content-Disposition": f'attachment; filename="{what}.{ending}"'}
-    return Response(content, headers=headers, media_type=MEDIA[ending])
+    return await sent_file(jobs, name, f"{what}.{ending}", make_file, what, ending)
 
 
 @downloads.get(
@@ -182,9 +190,7 @@ async def download(
 async def download_report(name: CampaignName, pool: PoolDep, jobs: JobsDep) -> Response:
     """Return the report as one HTML page, to be saved: its scripts do not run here. May take a while."""
     await pool.number(name)
-    content = await jobs.run(name, make_report)
-    headers = {"Content-Disposition": 'attachment; filename="report.html"'}
-    return Response(content, headers=headers, media_type=MEDIA["html"])
+    return await sent_file(jobs, name, "report.html", make_report)
 
 
 @downloads.get(

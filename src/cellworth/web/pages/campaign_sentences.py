@@ -56,6 +56,10 @@ SENTENCES: dict[str, str] = {
     "table.every(100), or read the whole table with Table.read.": message(
         "This is not possible for a table as large as this one, which stays in its own files."
     ),
+    "a table of up to {most} rows can be sorted here; this one has more. Search for rows by a text in their "
+    "id, or by the status of a cell.": message(
+        "This table is too long to be sorted. Search for rows instead."
+    ),
     # Lists of prices.
     "the price of row {row}, column {column}": message("the price of {column} of {row}"),
     "the price of column {name}": message("the price of {name}"),

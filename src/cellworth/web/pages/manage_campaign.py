@@ -25,7 +25,8 @@ from cellworth.web.pages.forms import OptionalText, Text, amount
 from cellworth.web.pages.page_layout import Head, head_of, path_of, show
 from cellworth.web.security.sessions import check_csrf
 from cellworth.web.security.tokens import Access
-from cellworth.web.worker_tasks import FILES, FORMATS, MEDIA, make_file, make_report
+from cellworth.web.sent_files import sent_file
+from cellworth.web.worker_tasks import FILES, FORMATS, make_file, make_report
 
 router = APIRouter(include_in_schema=False)
 
@@ -60,18 +61,11 @@ async def take_away(name: CampaignName, file: str, pool: PoolDep, jobs: JobsDep)
     await pool.number(name)  # fail now if there is no such campaign
     what, _, suffix = file.partition(".")
     if file == "report.html":
-        content = await jobs.run(name, make_report)
         # Sent as a file, not shown here: it has styles and scripts of its own.
-        return _file(content, "report.html", MEDIA["html"])
+        return await sent_file(jobs, name, file, make_report)
     if what not in FILES or suffix not in FORMATS:
         raise HTTPException(404, f"There is no file {file[:40]!r} of a campaign.")
-    content = await jobs.run(name, make_file, what, suffix, as_read=True)
-    return _file(content, f"{what}.{suffix}", MEDIA[suffix])
-
-
-def _file(content: bytes, name: str, media: str) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(content, headers=headers, media_type=media)
+    return await sent_file(jobs, name, file, make_file, what, suffix, as_read=True)
 
 
 @router.post("/campaigns/{name}/manage/budget", dependencies=MAY_MANAGE, name="change_budget")

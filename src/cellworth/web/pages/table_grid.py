@@ -1,7 +1,7 @@
 """The table as a grid: values and faint guesses, sorted and filtered here, sent in windows of rows.
 
-A table in row blocks is shown in the order of its files. Its rows are searched from one of them on, until a
-window is full or enough rows were looked at; readers go on from there.
+Rows of a table in row blocks are searched from one of them on, until a window is full or enough rows were
+looked at; readers go on from there. Sorted by a column, there are the first rows in this order.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 from weakref import WeakKeyDictionary
 
-import numpy as np
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import JSONResponse, Response
 
-from cellworth.arrays import AnyArray
+from cellworth.arrays import IntArray
 from cellworth.campaign import Campaign, CellRecord, RowRecord
 from cellworth.campaign.current_cells import StatusWord
+from cellworth.campaign.row_order import MOST_SORTED, RowOrder
+from cellworth.campaign.row_search import RowFilter
 from cellworth.errors import CellworthError
 from cellworth.report.row_summaries import row_guesses, written
-from cellworth.table import Table, as_table
+from cellworth.table import Table
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, require_role
 from cellworth.web.pages.forms import page_number
 from cellworth.web.pages.language import shown_value
@@ -34,15 +35,15 @@ MOST_ROWS = 200
 """Most rows in a window."""
 MOST_ORDERS = 16
 """Filters and sorts of one table whose rows are remembered."""
-WITHOUT_VALUE: tuple[StatusWord, ...] = ("missing", "out", "refused")
-_orders: WeakKeyDictionary[Table, dict[GridFilter, AnyArray | None]] = WeakKeyDictionary()
+SHOWN_STATUS: tuple[StatusWord, ...] = ("bought", "out", "refused")
+_orders: WeakKeyDictionary[Any, dict[GridFilter, IntArray]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
 class GridFilter:
-    """Which rows, and in what order: by text in their id, by a column whose value is missing.
+    """Which rows, and in what order: by text in their id, by a column whose value is missing, by status.
 
-    In a table in row blocks they are searched from the row number ``after`` on.
+    In a table in row blocks they are searched from the row number ``after`` on, unless they are sorted.
     """
 
     find: str = ""
@@ -50,6 +51,19 @@ class GridFilter:
     sort: str = ""
     down: str = ""
     after: int = 0
+    status: str = ""
+
+    @property
+    def is_sorted(self) -> bool:
+        """Whether rows are in another order than that of the table."""
+        return bool(self.sort or self.down)
+
+    def of(self, view: Campaign) -> tuple[RowFilter, RowOrder]:
+        """Return the filter and the order, without columns and statuses that there are not."""
+        names = {column.name for column in view.columns}
+        status = tuple(word for word in SHOWN_STATUS if word == self.status)
+        wanted = RowFilter(self.find, None, status, self.missing if self.missing in names else None)
+        return wanted, RowOrder(self.sort if self.sort in names else None, bool(self.down))
 
     def query(self, **other: object) -> str:
         """Return it as a URL query, with other fields added or replaced."""
@@ -63,8 +77,9 @@ async def _filter(
     sort: str = "",
     down: str = "",
     after: Annotated[int, Query(ge=0, le=2**53)] = 0,
+    status: str = "",
 ) -> GridFilter:
-    return GridFilter(find.strip()[:200], missing[:200], sort[:200], "1" if down else "", after)
+    return GridFilter(find.strip()[:200], missing[:200], sort[:200], "1" if down else "", after, status[:20])
 
 
 GridDep = Annotated[GridFilter, Depends(_filter)]
@@ -108,7 +123,9 @@ class GridWindow:
     looked : LookedAt or None
         How far rows were searched for; None if all rows that fit are known.
     sortable : bool
-        Whether the table can be sorted: if it is in memory.
+        Whether the table can be sorted.
+    only_first : bool
+        Whether ``total`` are the first rows in order, and not all that fit.
     """
 
     head: Head
@@ -118,36 +135,40 @@ class GridWindow:
     rows: list[dict[str, Any]]
     looked: LookedAt | None = None
     sortable: bool = True
+    only_first: bool = False
 
 
 def window_of(view: Campaign, chosen: GridFilter, first: int, count: int, language: str = "en") -> GridWindow:
     """Return a window of the grid; O(rows sent), and once O(n log n) for a sort and O(n) for a filter.
 
-    On row blocks a filter costs `Campaign.search_rows`, and ``first`` does not count: see `GridFilter`.
+    On row blocks a filter costs `Campaign.search_rows`, and ``first`` does not count: see `GridFilter`. A
+    sort reads one column, once for each state of the table.
     """
     table, count = view.table, min(count, MOST_ROWS)
-    sortable = isinstance(table, Table)
-    if not sortable and not (chosen.sort or chosen.down) and (chosen.find or chosen.missing):
+    in_blocks, sortable = not isinstance(table, Table), view.can_be_sorted
+    filters = chosen.find or chosen.missing or chosen.status
+    if in_blocks and filters and not chosen.is_sorted:
         return _searched(view, chosen, count, language)
-    places = None if chosen == GridFilter(after=chosen.after) else _places(as_table(table), chosen)
+    places = _places(view, table, chosen) if filters or chosen.is_sorted else None
     total = table.shape[0] if places is None else len(places)
     first = min(first, max(0, total - 1))
     stop = min(total, first + count)
     shown = range(first, stop) if places is None else places[first:stop].tolist()
     columns, rows = _contents(view, view.rows_at(shown), language)
-    return GridWindow(head_of(view), columns, total, first, rows, sortable=sortable)
+    only_first = in_blocks and places is not None and total == MOST_SORTED
+    return GridWindow(head_of(view), columns, total, first, rows, sortable=sortable, only_first=only_first)
 
 
 def _searched(view: Campaign, chosen: GridFilter, count: int, language: str) -> GridWindow:
     """Return the next rows of a table in row blocks that fit."""
-    column = chosen.missing if chosen.missing in {each.name for each in view.columns} else None
-    status = () if column is None else WITHOUT_VALUE
+    wanted, _ = chosen.of(view)
     n = view.table.shape[0]
     after = min(chosen.after, max(0, n - 1))
-    found = view.search_rows(after, count, row_contains=chosen.find, column=column, status=status)
+    about = {"row_contains": wanted.contains, "status": wanted.status, "without": wanted.without}
+    found = view.search_rows(after, count, **about)
     columns, rows = _contents(view, found.rows, language)
     looked = LookedAt(after + 1, found.looked_at, n, found.after)
-    return GridWindow(head_of(view), columns, len(rows), 0, rows, looked, sortable=False)
+    return GridWindow(head_of(view), columns, len(rows), 0, rows, looked, sortable=view.can_be_sorted)
 
 
 def _contents(
@@ -180,34 +201,16 @@ def _text(value: object, kind: str, language: str) -> str:
     return "" if value is None else shown_value(written(value), kind, language)
 
 
-def _places(table: Table, chosen: GridFilter) -> AnyArray | None:
-    """Return the places of the rows to show, in order, as found before; None for all rows as they are."""
+def _places(view: Campaign, table: Any, chosen: GridFilter) -> IntArray:
+    """Return the places of the rows to show, in order, as found before for the same cells."""
+    if chosen.status:  # it changes without the table, when a lease ends even without an event
+        return view.ordered_rows(*chosen.of(view))
     found = _orders.setdefault(table, {})
     if chosen not in found:
         while len(found) >= MOST_ORDERS:
             found.pop(next(iter(found)))
-        found[chosen] = _ordered(table, chosen)
+        found[chosen] = view.ordered_rows(*chosen.of(view))
     return found[chosen]
-
-
-def _ordered(table: Table, chosen: GridFilter) -> AnyArray | None:
-    names = table.column_names
-    places = np.arange(table.shape[0])
-    if chosen.find:
-        wanted = chosen.find.casefold()
-        places = places[[wanted in row.casefold() for row in table.row_ids]]
-    if chosen.missing in names:
-        places = places[table.holes[places, names.index(chosen.missing)]]
-    elif table.target is not None and chosen.missing == table.target.name:
-        places = places[np.isnan(table.target.cells)[places]]
-    if chosen.sort in names:
-        values = table.values[places, names.index(chosen.sort)]
-        places = places[np.argsort(-values if chosen.down else values, kind="stable")]  # NaN comes last
-    elif chosen.down:
-        places = places[::-1]
-    elif len(places) == table.shape[0]:
-        return None
-    return places
 
 
 @router.get("/campaigns/{name}/table", dependencies=[require_role("read")], name="table")

@@ -146,7 +146,9 @@ if (grid) {
       follow();
     });
   });
-  document.getElementById("filter-missing").addEventListener("change", (event) => event.target.form.requestSubmit());
+  for (const name of ["filter-missing", "filter-status"]) {
+    document.getElementById(name).addEventListener("change", (event) => event.target.form.requestSubmit());
+  }
   for (let k = 0; k + STEP <= rows.size; k += STEP) asked.set(k, null);
   show();
 }
