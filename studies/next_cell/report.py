@@ -11,8 +11,10 @@ import numpy as np
 from studies.money.kept_cases import Record, StartTask
 from studies.next_cell.learned_report import learned_section
 from studies.next_cell.row_policies import HALVES, SHARES
+from studies.next_cell.whole_table import MOST_COLUMNS
 
 POLICIES = ("policy", "policy, row by row", "mutual information", "importance", "random", "hindsight")
+WHOLE_TABLE = "whole table"
 FIXED = ("mutual information", "importance")
 LEAST_GAIN = 0.05
 """Shares are averaged over tables where full information brings at least this much."""
@@ -45,11 +47,36 @@ def write_page(
         "policy, but about the best that a fixed order could do. Where it stays below 95 %, the cells that "
         "tell most cost more than the limit.",
         "",
+        *_reachable(found),
         *learned_section(found, learned or {}),
     ]
     for share in SHARES:
         lines += ["", *_by_table(found, share)]
     path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def _reachable(found: Mapping[str, Mapping[tuple[str, float], float]]) -> list[str]:
+    """Return in words what planning to the end reaches on the tables where it was tried."""
+    lines = []
+    for share in SHARES:
+        tried = {table: scores for table, scores in found.items() if (WHOLE_TABLE, share) in scores}
+        if tried:
+            shown = (
+                f"{table} {_share(scores, WHOLE_TABLE, share):.0%} "
+                f"(*policy* {_share(scores, 'policy', share):.0%})"
+                for table, scores in tried.items()
+            )
+            lines += [f"At {share:.0%} of the money: {', '.join(shown)}.", ""]
+    if not lines:
+        return []
+    return [
+        f"What can be reached was found for tables of at most {MOST_COLUMNS} columns. *{WHOLE_TABLE}* plans "
+        "to the end instead of step by step, and knows how cells depend on each other in all rows of the "
+        "table, the test rows included, where *policy* has training rows with half of their cells; both "
+        "predict by the same model. Shares of the full-information gain:",
+        "",
+        *lines,
+    ]
 
 
 def _by_table(found: Mapping[str, Mapping[tuple[str, float], float]], share: float) -> list[str]:
@@ -60,13 +87,16 @@ def _by_table(found: Mapping[str, Mapping[tuple[str, float], float]], share: flo
         "standard error of the difference between *policy* and the better fixed order on the test rows. "
         "Milliseconds are processor time of *policy* per row and step.",
         "",
-        "| table | nothing | all cells | " + " | ".join(POLICIES) + " | spent | noise | milliseconds |",
-        "|---|---|---|" + "---|" * (len(POLICIES) + 3),
+        "| table | nothing | all cells | "
+        + " | ".join([*POLICIES, WHOLE_TABLE])
+        + " | spent | noise | milliseconds |",
+        "|---|---|---|" + "---|" * (len(POLICIES) + 4),
     ]
     for half, tables in HALVES.items():
         for table in [name for name in tables if name in found]:
             scores = found[table]
             cells = [f"{scores[name, share]:.3f}" for name in POLICIES]
+            cells.append(f"{scores[WHOLE_TABLE, share]:.3f}" if (WHOLE_TABLE, share) in scores else "")
             lines.append(
                 f"| {table} ({half}) | {scores['nothing', 0.0]:.3f} | {scores['all cells', 1.0]:.3f} | "
                 + " | ".join(cells)

@@ -36,6 +36,7 @@ class NewRows:
     train: Table
     truth: Table  # the training rows without the holes of the study
     test: Table
+    others: Float64Array  # all rows of the table that are not test rows
     model: Any
     prices: PriceList  # of the test rows
     price_rule: Any
@@ -55,7 +56,8 @@ class NewRows:
         chosen = np.random.default_rng([seed, 1]).permutation(rest)[:TEST_ROWS]
         test = _rows(table, chosen, table.values[chosen])
         model, rule = _model(train), prices_of(name, "unequal")
-        return cls(train, truth, test, model, rule.on(test), rule, _beliefs(train, model, DRAWS))
+        others = np.delete(table.values, chosen, axis=0)
+        return cls(train, truth, test, others, model, rule.on(test), rule, _beliefs(train, model, DRAWS))
 
     def without_holes(self) -> NewRows:
         """Return the same rows, with a model that learnt from the truth."""
@@ -75,7 +77,11 @@ class NewRows:
     @cached_property
     def money(self) -> Float64Array:
         """What all cells of each row cost, (m,)."""
-        return np.array([self._cost(row, ~self.test.holes[row]) for row in range(self.test.shape[0])])
+        return self.costs(~self.test.holes)
+
+    def costs(self, known: BoolArray) -> Float64Array:
+        """Return what known cells (m, p) cost in each row, (m,)."""
+        return np.array([self._cost(row, known[row]) for row in range(len(known))])
 
     def _cost(self, row: int, cells: BoolArray) -> float:
         nothing = np.zeros((1, len(cells)), dtype=bool)
@@ -138,8 +144,7 @@ class NewRows:
 
     def spent_share(self, known: BoolArray) -> float:
         """Return the money that known cells (m, p) cost, as a share of that of all cells."""
-        spent = [self._cost(row, known[row]) for row in range(len(known))]
-        return float(np.sum(spent) / self.money.sum())
+        return float(self.costs(known).sum() / self.money.sum())
 
 
 def _model(train: Table) -> Any:

@@ -14,6 +14,7 @@ from cellworth.arrays import Float64Array, IntArray
 from cellworth.complete import GaussianCompleter
 from studies.money.kept_cases import Record, StartTask
 from studies.next_cell.row_policies import HINDSIGHT_DRAWS, REPEATS, SHARES, NewRows
+from studies.next_cell.whole_table import MOST_COLUMNS, WholeTable
 
 BOOTSTRAPS = 100
 
@@ -40,6 +41,8 @@ def run(task: StartTask, folder: Path) -> list[Record]:
             "random": rows.in_order(random, share),
             "hindsight": rows.in_order(hindsight_order(rows, share), share),
         }
+        if rows.test.shape[1] <= MOST_COLUMNS:
+            known["whole table"] = WholeTable.of(rows).known(share)
         found = {name: rows.predicted(each) for name, each in known.items()}
         for name, outputs in found.items():
             best = max(orders, key=lambda order: score(found[order], y))

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cellworth import CompletingRegressor, Table
 from cellworth.policy import Policy
 from cellworth.policy.purchase_plan import Plan
 from cellworth.policy.shared_money import SharedMoney, share_money
@@ -12,8 +13,9 @@ from tests.policy.test_policy import PRICES
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10_000), st.floats(0, 6))
-def test_the_level_is_that_of_a_plain_search(seed, mean):
+@given(st.integers(0, 10_000), st.floats(0, 6), st.booleans())
+def test_the_level_is_that_of_a_plain_search(seed, mean, free):
+    """Rows of which a free cell is known may buy nothing; those of which nothing is known begin."""
     rng = np.random.default_rng(seed)
     ratios, prices = rng.integers(1, 9, size=(7, 4)) / 2, rng.integers(1, 4, size=(7, 4)).astype(float)
 
@@ -23,26 +25,32 @@ def test_the_level_is_that_of_a_plain_search(seed, mean):
         return Plan((step,), ratios[row, step] * prices[row, step], prices[row, step], (step,))
 
     def plans_for(known, X):
-        return [plan(int(x[0]), int(some.sum())) for x, some in zip(X, known, strict=True)]
+        return [plan(int(x[0]), int(some[:4].sum())) for x, some in zip(X, known, strict=True)]
 
     def spent(level):
         total = 0.0
         for row in range(7):
             for step in range(4):
-                if ratios[row, step] <= level:
+                if ratios[row, step] <= level and (step > 0 or free):
                     break
                 total += prices[row, step]
         return total / 7
 
+    start = np.zeros((7, 5), dtype=bool)
+    start[:, 4] = free
     found = share_money(
         mean,
         np.arange(7.0)[:, np.newaxis],
-        np.zeros((7, 4), dtype=bool),
+        start,
         plans_for,
         lambda planned, known: planned.price,
     )
     levels = [0.0, *sorted(set(ratios.ravel().tolist()))]
-    assert found.least_ratio == next(level for level in levels if spent(level) <= mean * (1 + 1e-9))
+    kept = [level for level in levels if spent(level) <= mean * (1 + 1e-9)]
+    if not kept:  # not even the first cells fit the mean
+        assert found == SharedMoney(np.inf, 0.0)
+        return
+    assert found.least_ratio == kept[0]
     assert found.spent == pytest.approx(spent(found.least_ratio))
 
 
@@ -91,3 +99,17 @@ def test_rows_that_are_too_alike_to_share_get_the_mean_each(ill, monkeypatch):
             assert (steps[0].take == steps[1].take) or not alike
             assert (steps[0].why == steps[1].why) or not alike
     assert SharedMoney(0.0, 0.1).is_used(9.0)  # nothing else tells anything
+
+
+def test_a_first_cell_that_tells_nothing_alone_shows_where_the_dear_one_matters():
+    """A hint says how much the scan tells; there is money for the scan in a fifth of the rows."""
+    rng = np.random.default_rng(0)
+    hint, scan = rng.random(500), rng.normal(size=500)
+    table = Table.from_arrays(np.column_stack([hint, scan]), 3 * hint * scan, columns=["hint", "scan"])
+    model = CompletingRegressor(model="extra trees", folds=2).fit(table)
+    policy = Policy(table, model, prices={"hint": 1.0, "scan": 10.0}, mean_budget=3.0, draws=64)
+    assert policy.shares_money
+    assert policy.next_cell({}).take == ("hint",)
+    scanned = [hint for hint in np.arange(0.05, 1, 0.05) if policy.next_cell({"hint": hint}).take]
+    assert scanned
+    assert min(scanned) > 0.6  # a fifth is 0.8 and above; the level is found on 150 rows

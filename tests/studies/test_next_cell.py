@@ -6,6 +6,7 @@ import pytest
 from cellworth import Prices
 from studies.money.kept_cases import CaseFolder, StartTask
 from studies.next_cell import learned_report, limits, report, row_policies, runs
+from studies.next_cell.whole_table import WholeTable
 from tests.policy.rows import ill_or_well
 
 
@@ -53,6 +54,8 @@ def test_a_run_and_its_page(small, tmp_path):
     page = (tmp_path / "page.md").read_text()
     assert "1 of 2 runs, 1 of the protocol's two seeds. Not run yet: other (seed 0)." in page
     assert "| made up (tuning) | 0.500 |" in page
+    assert ("whole table", 0.25) in scores
+    assert "At 25% of the money: made up " in page
 
 
 @pytest.mark.slow
@@ -94,6 +97,59 @@ def test_an_order_that_knows_the_values_keeps_its_money(small):
     assert limits.gain_share(rows, ~rows.test.holes) == pytest.approx(1.0)
     assert limits.gain_share(rows, np.zeros_like(known)) == 0.0
     assert len(limits.shares_of(rows)) == len(limits.COLUMNS) - 1
+
+
+def best_loss(f, weights, X, prices, level, known):
+    """Return the least expected loss of rows that are alike in what is known, by its definition."""
+    mean = np.average(f, weights=weights)
+    best = np.average((f - mean) ** 2, weights=weights)
+    for column in set(range(X.shape[1])) - known:
+        after = level * prices[column]
+        for value in (0.0, 1.0):
+            some = X[:, column] == value
+            share = weights[some].sum() / weights.sum()
+            after += share * best_loss(f[some], weights[some], X[some], prices, level, known | {column})
+        best = min(best, after)
+    return best
+
+
+@pytest.mark.parametrize("level", [0.05, 0.3, 1.0])
+def test_planning_to_the_end_loses_least(small, monkeypatch, level):
+    """Against the definition, written down as a recursion, on a table of three yes-or-no columns."""
+    rng = np.random.default_rng(0)
+    X = np.array([[a, b, c] for a in (0.0, 1.0) for b in (0.0, 1.0) for c in (0.0, 1.0)])
+    f, prices = rng.normal(size=(8, 1)), np.array([0.2, 0.5, 0.3])
+    rows = row_policies.NewRows.of("made up", 0)
+
+    def by_group(self, columns, targets):
+        same = (X[:, np.newaxis, list(columns)] == X[np.newaxis, :, list(columns)]).all(axis=2)
+        return np.array([targets[some].mean(axis=0) for some in same])
+
+    monkeypatch.setattr(WholeTable, "means_given", by_group)
+    table = WholeTable(rows, X, f)
+    steps = table.steps(level, dict.fromkeys(table.set_prices(), prices))
+    lost = []
+    for row in range(8):
+        columns, paid = (), 0.0
+        while (chosen := int(steps[columns][row])) >= 0:
+            columns, paid = tuple(sorted((*columns, chosen))), paid + level * prices[chosen]
+        alike = (X[:, list(columns)] == X[row, list(columns)]).all(axis=1)
+        lost.append(paid + (f[row, 0] - f[alike, 0].mean()) ** 2)
+    wanted = best_loss(f[:, 0], np.ones(8), X, prices, level, frozenset())
+    assert np.mean(lost) == pytest.approx(wanted)
+
+
+@pytest.mark.slow
+def test_a_plan_on_the_whole_table_spends_its_money_and_no_more(small):
+    rows = row_policies.NewRows.of("made up", 0)
+    assert len(rows.others) + rows.test.shape[0] == small.shape[0]
+    for share in (0.0, 0.4, 1.0):
+        known = WholeTable.of(rows).known(share)
+        assert not (known & rows.test.holes).any()
+        assert rows.spent_share(known) <= share + 1e-9
+    some = WholeTable.of(rows).known(0.4)
+    # The cells of one row at most are left.
+    assert rows.spent_share(some) > 0.4 - rows.money.max() / rows.money.sum()
 
 
 def test_scores_by_hand():

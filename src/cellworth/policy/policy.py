@@ -89,7 +89,8 @@ class Policy:
     shares_money : bool
         Whether rows share the ``mean_budget``; False if they are too alike, or there is none.
     least_ratio : float
-        What a cell, or cells together, must bring per unit of money, if rows share it.
+        What a cell, or cells together, must bring per unit of money, if rows share it; but for the first cell
+        of a row of which nothing is known.
     trust : (p,) array
         By what expected gains are multiplied, in each column, because training labels bear them out or do
         not; see `cellworth.policy.label_evidence`. 1 if errors have a cost.
@@ -255,7 +256,8 @@ class Policy:
     def _planner(
         self, information: Information, known: BoolArray, available: BoolArray, left: Float64Array
     ) -> Planner:
-        # Rows of which nothing is known are all alike: what one buys, all buy.
+        # Rows of which nothing is known are all alike: what one buys, all buy. It tells them apart, so that
+        # money can be shared: a row that knows nothing takes its first cell whatever that brings.
         alike = ~(known & ~self._free).any(axis=1)
         mean = self.mean_budget if self.shares_money and self.mean_budget is not None else math.inf
         return Planner(
@@ -266,7 +268,7 @@ class Policy:
             allowed=available & ~self._free,
             budgets=left,
             trust=self.trust,
-            least_ratio=self.least_ratio,
+            least_ratio=np.where(known.any(axis=1), self.least_ratio, -math.inf),
             first_most=np.where(alike, mean, math.inf),
             use_up=self._row_budget is not None and not self.shares_money,
         )

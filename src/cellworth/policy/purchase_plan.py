@@ -67,7 +67,7 @@ class Planner:
         The most that each plan may cost.
     trust : (p,) array
         By which gains are multiplied; see `cellworth.policy.label_evidence`.
-    least_ratio : float
+    least_ratio : (m,) array or float
     first_most : (m,) array, optional
         The most that the first cell of each plan may cost.
     use_up : bool
@@ -91,7 +91,7 @@ class Planner:
         allowed: BoolArray,
         budgets: Float64Array,
         trust: Float64Array,
-        least_ratio: float = -np.inf,
+        least_ratio: Float64Array | float = -np.inf,
         first_most: Float64Array | None = None,
         use_up: bool = False,
     ) -> None:

@@ -47,8 +47,10 @@ def share_money(
 ) -> SharedMoney:
     """Return the smallest ratio at which rows spend at most ``mean`` on average.
 
-    Rows buy step by step. A row that stops at the first plan that brings no more than r takes the same steps
-    as with a smaller r, only fewer; so one pass finds all steps that matter, and the smallest r follows.
+    Rows buy step by step. Those of which nothing is known are all alike, and only what they buy tells them
+    apart: they take their first step whatever it brings. Then a row that stops at the first plan that brings
+    no more than r takes the same steps as with a smaller r, only fewer; so one pass finds all steps that
+    matter, and the smallest r follows.
 
     Parameters
     ----------
@@ -73,7 +75,8 @@ def share_money(
     while True:
         for row, plan in zip(rows.tolist(), plans_for(known[rows], X[rows]), strict=True):
             if plan.now and plan.worth > 0:
-                worst[row] = min(worst[row], plan.worth / plan.price)
+                if known[row].any():
+                    worst[row] = min(worst[row], plan.worth / plan.price)
                 pending[row] = plan, step_price(plan, known[row])
         waiting = np.array([[worst[row], price] for row, (_, price) in pending.items()]).reshape(-1, 2)
         level = _level(np.vstack([steps, waiting]), money)
