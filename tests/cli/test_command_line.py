@@ -53,6 +53,7 @@ def test_the_version():
         ([], "Missing command", "cellworth"),
         (["nonsense"], "No such command 'nonsense'", "cellworth"),
         (["stats"], "No such command 'stats'. Did you mean 'status'?", "cellworth"),
+        (["undo"], "No such command 'undo'. The log keeps everything: use 'correct' for", "cellworth"),
         (["demo", "--nonsense"], "No such option", "cellworth demo"),
         (["--nonsense"], "No such option", "cellworth"),
         (

@@ -67,6 +67,11 @@ COMMANDS = {
     "token": "server_commands.token",
     "fetch-data": "simulate_commands.fetch_data",
 }
+# What people look for under another name.
+INSTEAD = dict.fromkeys(
+    ("undo", "revert", "untell", "edit", "change"),
+    " The log keeps everything: use 'correct' for a wrong value, 'cancel' for cells no longer wanted",
+)
 # Their arguments may be numbers such as -5, which are not options.
 _NUMBERS_TOO = ("correct", "budget")
 
@@ -93,7 +98,8 @@ class Commands(click.Group):
         if name not in COMMANDS and not ctx.resilient_parsing:
             if name.startswith("-"):
                 raise WrongUsage(f"No such option: {name}.", ctx)
-            raise WrongUsage(f"No such command {name!r}.{did_you_mean(name, COMMANDS)}", ctx)
+            hint = INSTEAD.get(name.casefold()) or did_you_mean(name, COMMANDS)
+            raise WrongUsage(f"No such command {name!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)
 
 

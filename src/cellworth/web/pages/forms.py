@@ -14,6 +14,7 @@ from cellworth.errors import CellworthError, DataError, ParameterError, Question
 from cellworth.messages import shorten
 from cellworth.table import Column
 from cellworth.table.column import LABELLED
+from cellworth.table.parse_values import Reworded
 from cellworth.table.target import ClassColumn
 from cellworth.web.pages.language import message
 
@@ -126,7 +127,7 @@ def plain_number(text: str, column: Column, language: str = "en") -> str:
             f"column {shorten(column.name)}: {typed} may be read in two ways. Type {whole_part}.{decimals} "
             f"or {whole_part}{decimals}."
         )
-    return f"{whole_part}.{decimals}"
+    return Reworded(f"{whole_part}.{decimals}", typed)
 
 
 def amount(text: str, what: str) -> float | None:
