@@ -15,7 +15,7 @@ import numpy as np
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import JSONResponse, Response
 
-from cellworth.arrays import AnyArray
+from cellworth.arrays import AnyArray, Float64Array
 from cellworth.campaign import Campaign, CellRecord, RowRecord
 from cellworth.campaign.current_cells import StatusWord
 from cellworth.errors import CellworthError
@@ -191,23 +191,28 @@ def _places(table: Table, chosen: GridFilter) -> AnyArray | None:
 
 
 def _ordered(table: Table, chosen: GridFilter) -> AnyArray | None:
-    names = table.column_names
+    missing, sort = _cells_of(table, chosen.missing), _cells_of(table, chosen.sort)
     places = np.arange(table.shape[0])
     if chosen.find:
         wanted = chosen.find.casefold()
         places = places[[wanted in row.casefold() for row in table.row_ids]]
-    if chosen.missing in names:
-        places = places[table.holes[places, names.index(chosen.missing)]]
-    elif table.target is not None and chosen.missing == table.target.name:
-        places = places[np.isnan(table.target.cells)[places]]
-    if chosen.sort in names:
-        values = table.values[places, names.index(chosen.sort)]
+    if missing is not None:
+        places = places[np.isnan(missing[places])]
+    if sort is not None:
+        values = sort[places]
         places = places[np.argsort(-values if chosen.down else values, kind="stable")]  # NaN comes last
     elif chosen.down:
         places = places[::-1]
     elif len(places) == table.shape[0]:
         return None
     return places
+
+
+def _cells_of(table: Table, name: str) -> Float64Array | None:
+    """Return the values (n,) of a column or of the labels, NaN in the holes; None if there is no such one."""
+    if name in table.column_names:
+        return table.values[:, table.column_names.index(name)]
+    return table.target.cells if table.target is not None and name == table.target.name else None
 
 
 @router.get("/campaigns/{name}/table", dependencies=[require_role("read")], name="table")
