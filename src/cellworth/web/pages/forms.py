@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, Any
 
@@ -53,6 +53,8 @@ class ValueField:
         The keyboard that a telephone shows.
     is_yes_no : bool
         Whether the options are yes and no.
+    column : Column or None
+        To show what was typed.
     """
 
     control: str
@@ -65,6 +67,7 @@ class ValueField:
     mode: str = ""
     is_yes_no: bool = False
     description: str = ""
+    column: Column | None = field(default=None, repr=False)
 
 
 MOST_BUTTONS = 6
@@ -87,6 +90,7 @@ def value_field(column: Column) -> ValueField:
         "unit": column.unit or "",
         "expected": column.expected,
         "description": column.description or "",
+        "column": column,
     }
     if column.kind == "boolean":
         about |= {"unit": "", "expected": message("yes or no")}
