@@ -24,6 +24,7 @@ def test_an_address_typed_by_hand_may_have_the_id_of_a_row(ann):
     assert urlsplit(str(ann.look(STUDY + "/rows/p7").answer.url)).path == STUDY + "/rows/7"
     unknown = ann.look(STUDY + "/rows/p7000", 422)
     assert "There is no row 'p7000'." in unknown.text
+    assert f'href="{STUDY}">To the campaign</a>' in unknown.answer.text
     for place in ("-1", "1.5", "9" * 40):
         assert f"There is no row '{place}" in ann.look(f"{STUDY}/rows/{place}", 422).text
     assert "There is no row number 100; the table has 60 rows." in ann.look(STUDY + "/rows/99", 422).text

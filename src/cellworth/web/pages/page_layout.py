@@ -227,6 +227,9 @@ async def problem_page(request: Request, problem: ProblemDetails) -> Response:
     if problem.status == 403 and "too old" in problem.detail:
         advice = FORM_TOO_OLD
     context: dict[str, Any] = {"problem": problem, "advice": advice, "back": _came_from(request), "sent": []}
+    name = request.path_params.get("name")
+    if name is not None and problem.status == 422:  # the campaign is there, and what was asked of it is wrong
+        context["campaign"] = path_of(name)
     if problem.status in (403, 409):
         context["sent"] = await _sent(request)
     page = show(request, "problem.html", status=problem.status, **context)
