@@ -48,7 +48,7 @@ def read_csv(
     delimiter = _check_delimiter(written.delimiter)
     content = read_bytes(path)
     if format_of(path, "") == "xlsx":
-        records, lines = read_sheet(written.file, content)
+        records, lines = read_sheet(written.file, content, written.decimal)
         delimiter = delimiter or ","  # there is no other to look for
     else:
         content, stated = without_separator_line(content)
