@@ -16,6 +16,7 @@ from cellworth.table import Column
 from cellworth.table.column import LABELLED
 from cellworth.table.parse_values import Reworded
 from cellworth.table.target import ClassColumn
+from cellworth.table.text_file import point_number
 from cellworth.web.pages.language import message
 
 Text = Annotated[str, Form()]
@@ -123,7 +124,12 @@ def plain_number(text: str, column: Column, language: str = "en") -> str:
     ('1.5', 'a,b')
     """
     typed = text.strip()
-    if column.kind not in ("number", "integer") or not _COMMA.fullmatch(typed):
+    if column.kind not in ("number", "integer"):
+        return text
+    if "." in typed and "," in typed:  # 1.234,5 can be read in one way only
+        grouped = point_number(typed)
+        return text if grouped is None else Reworded(grouped, typed)
+    if not _COMMA.fullmatch(typed):
         return text
     whole_part, _, decimals = typed.partition(",")
     if language == "en" and len(decimals) == 3 and whole_part.strip("+-0"):
