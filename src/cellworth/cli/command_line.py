@@ -224,11 +224,19 @@ def _tell(messages: str | list[str], code: int) -> int:
 def _usage(error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx else "cellworth"
     message = error.message if isinstance(error, WrongUsage) else error.format_message()
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        message = f"No such option: {error.option_name}.{_nearest_option(error.option_name, error.ctx)}"
     if type(error) is click.BadParameter and error.param is not None:
         name = error.param.opts[0] if isinstance(error.param, click.Option) else error.param.metavar
         message = f"{name}: {error.message}"
     message = message.rstrip(".")
     return f"{message}{'' if message.endswith('?') else '.'} See: {command} --help"
+
+
+def _nearest_option(name: str, ctx: click.Context) -> str:
+    """Suggest an option, as `did_you_mean` does; the dashes, which all have, do not make names alike."""
+    there = [each for option in ctx.command.get_params(ctx) for each in option.opts if each[:2] == "--"]
+    return did_you_mean(name.lstrip("-"), [each[2:] for each in there]).replace("'", "'--", 1)
 
 
 def _in_words(error: Exception) -> str | list[str]:
