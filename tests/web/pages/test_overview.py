@@ -5,6 +5,7 @@ import re
 import pytest
 
 from cellworth.campaign import Campaign
+from cellworth.forecasting import StopRule
 from tests.web.pages.visitor import STUDY
 
 
@@ -28,6 +29,11 @@ def test_preview_then_ask(fresh):
     assert again.forms[1].fields["budget"] == "much" or "much" in again.answer.text
     nothing = fresh.look(STUDY + "?preview=1&budget=0.01")
     assert "No value that is left costs less than 1.00, and only 0.01 can be spent." in nothing.text
+
+
+def test_the_rule_to_stop_is_that_of_the_library(fresh):
+    page = fresh.look(STUDY + "?preview=1&budget=10")
+    assert f"brings less than {StopRule().least_gain:.3f}" in page.text
 
 
 def test_it_is_said_that_no_value_is_left_whatever_the_money(fresh):

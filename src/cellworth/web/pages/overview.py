@@ -67,6 +67,7 @@ async def overview(
         people=people.data,
         leases=LEASES,
         usual_lease=ASK_LEASE,
+        rule=StopRule(),
         key=f"page-{secrets.token_hex(8)}",
         wish=wish,
         preview=bought,
