@@ -87,7 +87,7 @@ def test_a_language_goes_with_the_work():
 def test_fields_are_those_of_the_pages_and_of_rest():
     pages = " ".join(path.read_text("utf-8") for path in (SRC / "web/pages/templates").glob("*.html"))
     assert [label for label in FIELDS.values() if f'{{{{ _("{label}") }}}}' not in pages] == []
-    models = pytest.importorskip("cellworth.web.api.models")
+    models = pytest.importorskip("cellworth.web.api.json_bodies")
     known = {name for each in vars(models).values() for name in getattr(each, "model_fields", {})}
     assert known >= JSON_FIELDS
 

@@ -221,7 +221,8 @@ def draw(comparison: Comparison, path: Path) -> None:
         axis.plot(comparison.money, scores.mean(axis=0), "o-", color=colour, label=label)
     gap, mean = comparison.chosen - comparison.random, comparison.chosen.mean(axis=0)
     error = gap.std(axis=0, ddof=1) / np.sqrt(len(gap))
-    axis.fill_between(comparison.money, mean - error, mean + error, color="#0072B2", alpha=0.15, linewidth=0)
+    band: Any = {"color": "#0072B2", "alpha": 0.15, "linewidth": 0, "label": "standard error of the gap"}
+    axis.fill_between(comparison.money, mean - error, mean + error, **band)
     axis.axhline(comparison.full, color="0.4", linestyle="--", linewidth=1, label="every cell known")
     axis.set(xlabel="money spent", ylabel="AUC on new patients", title="What the same money buys")
     axis.legend(frameon=False, loc="lower right")

@@ -272,6 +272,24 @@ def test_answers_may_be_written_as_the_table_was(tmp_path):
         )
 
 
+def test_a_wrong_answer_is_shown_as_it_was_typed(tmp_path):
+    (tmp_path / "t.csv").write_text("id;count;dose;seen\na;1;1,5;4.7.2020\nb;;;\nc;2;2,5;12.12.2020\n")
+    how = {"row_id": "id", "delimiter": ";", "decimal": ",", "date_format": "DD.MM.YYYY"}
+    table = Table.read(tmp_path / "t.csv", bounds={"dose": (0, 10)}, **how)
+    with Campaign.create(table, strategy="random", store=tmp_path / "s.db") as campaign:
+        campaign.ask(count=3)
+        path = write(tmp_path, "row;column;value\nb;count;131,5\nb;dose;1.234,5\nb;seen;1,5\n")
+        with pytest.raises(WrongAnswersError) as wrong:
+            campaign.tell_file(path)
+        assert [problem.rpartition(" ")[2] for problem in wrong.value.problems] == [
+            "'131,5'.",
+            "'1.234,5'.",
+            "'1,5'.",
+        ]
+        campaign.tell_file(write(tmp_path, "row;column;value\nb;dose;'+1,75\n"))  # as spreadsheets quote it
+        assert campaign.table.values[1, 1] == 1.75
+
+
 def test_doubtful_values_are_named_beside_wrong_lines(tmp_path):
     table = Table.from_arrays(
         [[float(k % 5), float(k)] for k in range(30)] + [[None, None], [None, 1.0]], columns=["count", "x"]

@@ -68,4 +68,4 @@ def test_a_sparse_matrix_is_a_table_to_advise_on(study):
 def test_nothing_for_the_money_is_said(study):
     done = study("advise", "table.csv", *study.reading(), "--budget", "0.5")
     why = "No cell that is left costs less than 1.00, and only 0.50 can be spent."
-    assert (done.code, done.out) == (0, f"There is nothing to buy for this money. {why}\n0 cells for 0.00\n")
+    assert (done.code, done.out) == (0, f"There is nothing to buy. {why}\n0 cells for 0.00\n")

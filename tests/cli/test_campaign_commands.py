@@ -59,10 +59,19 @@ def test_ask_open_lists_what_is_out_and_asks_for_nothing(begun):
     assert begun.kinds() == ["asked"]
 
 
+def test_ask_says_that_no_cell_is_left_whatever_the_money(quick):
+    assert quick("ask", "--open").out.startswith("No cell is out.\n0 cells; ")
+    assert quick("budget", "100000").code == 0
+    assert quick("ask").code == 0
+    done = quick("ask", "--budget", "5")
+    said = "There is nothing to buy. No cell is left to ask for: all are known, out or refused.\n"
+    assert (done.code, done.out.startswith(said)) == (0, True)
+
+
 def test_ask_says_when_nothing_can_be_had(begun):
     done = begun("ask", "--budget", "0.01")
     assert (done.code, begun.kinds()) == (0, [])
-    assert "nothing to buy for this money. No cell that is left costs less than " in done.out
+    assert "There is nothing to buy. No cell that is left costs less than " in done.out
     assert "and only 0.01 can be spent." in done.out
 
 
@@ -95,4 +104,4 @@ def test_ask_says_that_nothing_can_be_had_also_after_advice_to_stop(quick, monke
     done = quick("ask", "--budget", "0.01")
     assert done.code == 0
     assert "Stop: " in done.err
-    assert "There is nothing to buy for this money." in done.out
+    assert "There is nothing to buy. No cell that is left costs less than " in done.out

@@ -53,7 +53,10 @@ def test_the_version():
         ([], "Missing command", "cellworth"),
         (["nonsense"], "No such command 'nonsense'", "cellworth"),
         (["stats"], "No such command 'stats'. Did you mean 'status'?", "cellworth"),
-        (["demo", "--nonsense"], "No such option", "cellworth demo"),
+        (["undo"], "No such command 'undo'. The log keeps everything: use 'correct' for", "cellworth"),
+        (["demo", "--nonsense"], "No such option: --nonsense", "cellworth demo"),
+        (["next", "--count", "2"], "No such option: --count. See: ", "cellworth next"),
+        (["ask", "--bugdet", "2"], "No such option: --bugdet. Did you mean '--budget'?", "cellworth ask"),
         (["--nonsense"], "No such option", "cellworth"),
         (
             ["demo", "--seed", "x"],

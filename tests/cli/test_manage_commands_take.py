@@ -34,3 +34,8 @@ def test_wrong_usage_of_take(quick):
         assert quick(*words).code == 2, words
     assert quick("take", "--count", "1", "--who", "Ann", "--out", "nowhere/x.csv").code == 3
     assert quick.kinds() == ["asked"]
+
+
+def test_it_is_said_that_there_is_nothing_to_take(quick):
+    done = quick("take", "--count", "1", "--who", "Zoe")
+    assert (done.code, done.out) == (0, "No cell is out and free to take.\n")

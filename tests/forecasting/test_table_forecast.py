@@ -6,8 +6,10 @@ from sklearn.linear_model import LogisticRegression
 
 from cellworth import Prices, Table, forecast
 from cellworth.errors import DataError, ParameterError
-from cellworth.model.candidates import Candidate
+from cellworth.model.candidates import Candidate, default_models
+from cellworth.model.completing_models import model_of
 from cellworth.model.feature_views import View
+from cellworth.table.files import FileBytes
 from tests.model.holed_tables import holed, mixed_table
 
 OWN = Candidate("own", View(), LogisticRegression())
@@ -34,6 +36,48 @@ def test_the_full_score_of_a_known_gaussian_is_covered():
         truth = (signal[y == 1][:, np.newaxis] > signal[y == 0]).mean()
         covered.append(expected.low <= truth <= expected.high)
     assert sum(covered) >= 5
+
+
+@pytest.mark.parametrize("rows", [90, 2_500])  # more than a forecast is made of
+@pytest.mark.parametrize("target", ["stage", "dose"])
+def test_the_model_is_chosen_as_the_one_that_is_trained(rows, target, monkeypatch):
+    """The same search, with categories as one cell, all rows, and classes in the same order."""
+    rng = np.random.default_rng(0)
+    stages = np.array(["low", "high", "top"])  # not sorted as texts
+    lines = ["hue,age,dose,stage"]
+    for hue, age, dose, stage in zip(
+        rng.choice(["red", "blue", "", "green"], rows),
+        rng.integers(20, 90, rows),
+        rng.normal(size=rows).round(2),
+        stages[rng.integers(0, 3, rows)],
+        strict=True,
+    ):
+        lines.append(f"{hue},{age if rng.random() < 0.5 else ''},{dose},{stage}")
+    content = FileBytes("t.csv", "\n".join(lines).encode())
+    given = Table.read(
+        content, target=target, kinds={"stage": "ordered"}, categories={"stage": stages.tolist()}
+    )
+    asked = []
+
+    def ask(X, y, **settings):
+        asked.append((X, y, {name: each for name, each in settings.items() if each is not None}))
+        raise LookupError
+
+    for module in ("cellworth.forecasting.table_forecast", "cellworth.model.completing_base"):
+        monkeypatch.setattr(f"{module}.choose_model", ask)
+    with pytest.raises(LookupError):
+        forecast(given)
+    with pytest.raises(LookupError):
+        model_of(given)
+    (X, y, one), (X_trained, y_trained, other) = asked
+    assert np.array_equal(X, X_trained, equal_nan=True)
+    assert np.array_equal(y, y_trained, equal_nan=True)
+    assert np.array_equal(one.pop("cell_of"), other.pop("cell_of"))
+    usual = {"candidates", "averages", "rows", "repeats"}  # what a search has by default
+    assert one == {name: each for name, each in other.items() if name not in usual}
+    assert (other["averages"], other["rows"], other["repeats"]) == (True, "complete", 1)
+    named = [each.name for each in default_models(is_number=target == "dose")]
+    assert [each.name for each in other["candidates"]] == named
 
 
 def test_now_lies_within_and_money_is_counted(found):

@@ -7,6 +7,7 @@ from cellworth.blocks import open_blocks, open_table
 from cellworth.errors import DataError, ParameterError
 from cellworth.score import PosteriorVariance
 from cellworth.select import Top
+from cellworth.strategy.batch import NONE_LEFT
 from cellworth.strategy.choose_batch import ScoredRound, choose
 from cellworth.strategy.registry import get
 from tests.complete.sparse.cases import rank_five
@@ -72,7 +73,7 @@ def test_money_is_not_blamed_where_all_cells_are_refused():
     table = small_table()
     refused = [(table.row_ids[i], table.column_names[j]) for i, j in np.argwhere(table.holes)]
     batch = advise(table, budget=0.5, strategy="random", refused=refused)
-    assert (len(batch), batch.note) == (0, None)
+    assert (len(batch), batch.note) == (0, NONE_LEFT)
 
 
 @pytest.fixture(scope="module")

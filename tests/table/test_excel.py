@@ -1,13 +1,17 @@
 """Excel workbooks in and out."""
 
 import datetime
+import io
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cellworth import Prices, Table
 from cellworth.errors import DataError
 from cellworth.table.files import FileBytes
 from cellworth.table.read_csv import read_lines
+from cellworth.table.text_file import TextFile
 from cellworth.table.write_csv import write_lines
 
 openpyxl = pytest.importorskip("openpyxl")
@@ -34,6 +38,37 @@ def test_prices_and_lists_of_cells(tmp_path):
     book.worksheets[0]["D2"] = 7
     book.save(tmp_path / "asks.xlsx")
     assert list(read_lines(tmp_path / "asks.xlsx", ("row", "column", "value"))) == [(2, ("1", "=x", "7"))]
+
+
+@settings(max_examples=60)
+@given(st.lists(st.floats(-1e300, 1e300), min_size=1), st.sampled_from([".", ","]))
+def test_numbers_are_numbers_whatever_the_decimal_mark_of_texts(numbers, decimal):
+    """Of cells that are numbers; 1.234 is not 1234 because people in the same file write 1,234."""
+    book, content = openpyxl.Workbook(), io.BytesIO()
+    for row in (["id", "dose"], *([f"r{k}", number] for k, number in enumerate(numbers))):
+        book.active.append(row)
+    book.active.append(["text", f"1{decimal}234"])
+    book.save(content)
+    file = FileBytes("t.xlsx", content.getvalue())
+    table = Table.read(file, row_id="id", decimal=decimal, kinds={"dose": "number"})
+    kept = [row[1] for row in openpyxl.load_workbook(content).active.iter_rows(2, values_only=True)][:-1]
+    assert table.values[:, 0].tolist() == [*map(float, kept), 1.234]  # a workbook keeps 16 digits
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_prices_and_answers_are_numbers_whatever_the_decimal_mark(tmp_path, decimal):
+    book = openpyxl.Workbook()
+    for row in (["row", "column", "value"], ["r1", "dose", 1.234], ["r2", "dose", f"2{decimal}345"]):
+        book.active.append(row)
+    book.save(tmp_path / "answers.xlsx")
+    lines = read_lines(TextFile(tmp_path / "answers.xlsx", decimal=decimal), ("row", "column", "value"))
+    assert [value for _, (_, _, value) in lines] == ["1.234", "2.345"]
+    book = openpyxl.Workbook()
+    for row in (["column", "price"], ["dose", 1.125]):
+        book.active.append(row)
+    book.save(tmp_path / "prices.xlsx")
+    prices = Prices.read(TextFile(tmp_path / "prices.xlsx", decimal=decimal))
+    assert prices == Prices.per_column({"dose": 1.125})
 
 
 def test_what_is_not_a_workbook_is_refused(tmp_path):

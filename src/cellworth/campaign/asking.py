@@ -18,7 +18,7 @@ from cellworth.campaign.state import State
 from cellworth.errors import ParameterError
 from cellworth.setting_names import setting
 from cellworth.strategy import Batch, Purchase, Strategy
-from cellworth.strategy.batch import too_little_money
+from cellworth.strategy.batch import why_nothing
 
 if TYPE_CHECKING:
     from cellworth.campaign.choosing import Chooser, Limits
@@ -70,12 +70,12 @@ class Asker:
         return self._batch(event) if known or stopped else self._explained(self._batch(event), wish)
 
     def _explained(self, batch: Batch, wish: Wish) -> Batch:
-        """Return a batch, with a note if it is empty for want of money."""
+        """Return a batch, with a note if it is empty for want of cells or money."""
         if batch:
             return batch
         now = self._log.now()
         budget, currency = self._limits(wish, now).budget, self._in_force.prices.currency
-        return Batch(note=too_little_money(self._chooser.cheapest(now), budget, currency))
+        return Batch(note=why_nothing(self._chooser.cheapest(now), budget, currency))
 
     def _recorded(self, wish: Wish) -> Event | None:
         """Return what was asked for next, after the end of a replay, if it was asked for with this wish."""

@@ -103,7 +103,8 @@ def forecast(
     Known cells are hidden again at several depths, a model is scored at each, and the curve of its scores is
     extrapolated. No purchase is needed. The score is AUC or R2 on complete rows, with 90 % intervals.
 
-    For a campaign, it is the forecast that status shows.
+    Of a table, the model is the one that the command model would train. Of a campaign, it is the forecast
+    that status shows, quickly and often: its model is chosen among two candidates, where model tries all.
 
     Example: cellworth forecast clinic.csv --target outcome --prices prices.csv --score 0.9
     """

@@ -90,7 +90,9 @@ def ask(
         if as_json:
             print_json({"cells": list(batch), **money_json(campaign)})
         else:
-            if batch or rule is None or not told:  # else the rule's reason is told already
+            if only_open and not batch:
+                print("No cell is out.")
+            elif batch or rule is None or not told:  # else the rule's reason is told already
                 _describe_batch(batch, out, on.repeated)
                 if not (only_open or campaign.assessment.has_forecast):
                     print(NO_FORECAST, file=sys.stderr)

@@ -67,6 +67,11 @@ COMMANDS = {
     "token": "server_commands.token",
     "fetch-data": "simulate_commands.fetch_data",
 }
+# What people look for under another name.
+INSTEAD = dict.fromkeys(
+    ("undo", "revert", "untell", "edit", "change"),
+    " The log keeps everything: use 'correct' for a wrong value, 'cancel' for cells no longer wanted",
+)
 # Their arguments may be numbers such as -5, which are not options.
 _NUMBERS_TOO = ("correct", "budget")
 
@@ -93,7 +98,8 @@ class Commands(click.Group):
         if name not in COMMANDS and not ctx.resilient_parsing:
             if name.startswith("-"):
                 raise WrongUsage(f"No such option: {name}.", ctx)
-            raise WrongUsage(f"No such command {name!r}.{did_you_mean(name, COMMANDS)}", ctx)
+            hint = INSTEAD.get(name.casefold()) or did_you_mean(name, COMMANDS)
+            raise WrongUsage(f"No such command {name!r}.{hint}", ctx)
         return super().resolve_command(ctx, args)
 
 
@@ -218,11 +224,19 @@ def _tell(messages: str | list[str], code: int) -> int:
 def _usage(error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx else "cellworth"
     message = error.message if isinstance(error, WrongUsage) else error.format_message()
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        message = f"No such option: {error.option_name}.{_nearest_option(error.option_name, error.ctx)}"
     if type(error) is click.BadParameter and error.param is not None:
         name = error.param.opts[0] if isinstance(error.param, click.Option) else error.param.metavar
         message = f"{name}: {error.message}"
     message = message.rstrip(".")
     return f"{message}{'' if message.endswith('?') else '.'} See: {command} --help"
+
+
+def _nearest_option(name: str, ctx: click.Context) -> str:
+    """Suggest an option, as `did_you_mean` does; the dashes, which all have, do not make names alike."""
+    there = [each for option in ctx.command.get_params(ctx) for each in option.opts if each[:2] == "--"]
+    return did_you_mean(name.lstrip("-"), [each[2:] for each in there]).replace("'", "'--", 1)
 
 
 def _in_words(error: Exception) -> str | list[str]:

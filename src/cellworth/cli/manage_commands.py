@@ -66,12 +66,15 @@ def take(
         if as_json:
             print_json({"cells": mine})
             return
-        if mine and out is None:
+        if not mine:
+            print("No cell is out and free to take.")
+            return
+        if out is None:
             rows = [(p.row, p.column, p.group or "", money_text(p.price), p.why) for p in mine]
             print_table(("row", "column", "group", "price", "why"), rows, right=("price",))
-        until = f" until {mine[0].held_until:%Y-%m-%d %H:%M} UTC" if mine else ""
-        listed = f"; the list is in {out}" if mine and out is not None else ""
-        print(f"{count(len(mine), 'cell')} taken by {who}{until}{listed}")
+        listed = "" if out is None else f"; the list is in {out}"
+        until = f"{mine[0].held_until:%Y-%m-%d %H:%M} UTC"
+        print(f"{count(len(mine), 'cell')} taken by {who} until {until}{listed}")
 
 
 def give_back(

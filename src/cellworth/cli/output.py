@@ -76,8 +76,7 @@ def plain_lines(rows: Sequence[Sequence[str]], right: Set[int] = frozenset()) ->
 
 def nothing_to_buy(batch: Batch) -> str:
     """Say that a batch is empty, and why, if that is known."""
-    said = "There is nothing to buy for this money."
-    return said if batch.note is None else f"{said} {batch.note}"
+    return f"There is nothing to buy{' for this money.' if batch.note is None else f'. {batch.note}'}"
 
 
 def print_batch(batch: Sequence[Purchase]) -> None:

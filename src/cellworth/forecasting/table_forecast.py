@@ -19,6 +19,7 @@ from cellworth.forecasting.rising_curve import rising_curve
 from cellworth.forecasting.scores_at_depths import DEPTHS, EarlierRows, scores_at_depths
 from cellworth.forecasting.stop_rule import NEXT
 from cellworth.model.candidates import Candidate, candidate_named, own_candidates
+from cellworth.model.completing_base import class_numbers
 from cellworth.model.cross_validation import Score, sample_rows
 from cellworth.model.model_search import ModelProgress, check_labels, choose_model
 from cellworth.prices import AnyPrices, Prices
@@ -114,8 +115,8 @@ def forecast(
     Notes
     -----
     Costs a search for a model if it is "auto", then five depths, each with five fits of the completer and of
-    the model; of a longer table, 2,000 labelled rows are used. The mathematics is in
-    `cellworth.forecasting.rising_curve`.
+    the model; of a longer table, 2,000 labelled rows are used, and 4,000 for the search. The mathematics is
+    in `cellworth.forecasting.rising_curve`.
 
     Examples
     --------
@@ -142,20 +143,18 @@ def forecast(
         cost = listed.cost(np.argwhere(holes), ~holes)
     else:
         cost = CellsLeft(sample.holes, sample.n_rows).cost(listed, holes, ~holes)
-    rows = sample_rows(labels.values, seed)
-    X, y = table.encode(prior=True).X[rows], labels.values[rows]
     is_number = labels.label_kind == "number"
     shown = sys.stderr.isatty() if progress is None else progress
     candidate = chosen_candidate(
         model,
-        X,
-        y,
-        is_number=is_number,
+        table,
         seconds=seconds,
         seed=seed,
         n_jobs=n_jobs,
         callback=_search_line() if shown else None,
     )
+    rows = sample_rows(labels.values, seed)
+    X, y = table.encode(prior=True).X[rows], labels.values[rows]
     line = ProgressLine("forecasting", len(DEPTHS) + 1) if shown else None
     return outlook_of(
         X,
@@ -252,19 +251,19 @@ def _labelled(table: Table) -> Target:
 
 def chosen_candidate(
     model: Any,
-    X: Float64Array,
-    y: Float64Array,
+    table: Table,
     *,
-    is_number: bool,
     seconds: float | None,
     seed: int,
     n_jobs: int | None,
     callback: Callable[[ModelProgress], object] | None = None,
 ) -> Candidate:
-    """Return the candidate to forecast: the one given, or the best by cross-validation for "auto".
+    """Return the candidate to forecast: the one given or, for "auto", the one that `model_of` would train.
 
-    ``callback`` hears of a search, as that of `choose_model` does.
+    The table has a target. ``callback`` hears of a search, as that of `choose_model` does.
     """
+    assert table.target is not None
+    is_number = table.target.label_kind == "number"
     if isinstance(model, Candidate):
         return model
     if not isinstance(model, str):
@@ -273,8 +272,18 @@ def chosen_candidate(
         return candidate_named(model, is_number=is_number)
     if seconds is not None and not (math.isfinite(seconds) and seconds >= 0):
         raise ParameterError(f"{named('seconds')} must be a number of at least 0; got {seconds!r}")
-    settings: Any = {"seconds": seconds, "seed": seed, "n_jobs": n_jobs, "callback": callback}
-    return choose_model(X, y, is_number=is_number, folds=FOLDS, **settings).candidate
+    labels = table.target.labels
+    return choose_model(
+        table.encode(prior=True).X,
+        labels if is_number else class_numbers(labels)[1],
+        is_number=is_number,
+        folds=FOLDS,
+        seconds=seconds,
+        seed=seed,
+        n_jobs=n_jobs,
+        cell_of=table.layout.owner,
+        callback=callback,
+    ).candidate
 
 
 def _search_line() -> Callable[[ModelProgress], None]:

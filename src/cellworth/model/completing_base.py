@@ -199,12 +199,7 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
                 f"the target {target.name!r} is {'a number' if not self._is_number else 'a class'}; use "
                 f"{other}, or read the table with another target_kind."
             )
-        if target.classes is None:
-            return target.values
-        labels = np.full(len(target.values), None, dtype=object)
-        known = ~np.isnan(target.values)
-        labels[known] = np.array(target.classes, dtype=object)[target.values[known].astype(np.intp)]
-        return labels
+        return target.labels
 
     def _as_rows(self, X: Any) -> Any:
         """Return rows to predict as numbers, if they are a table, or a frame like the training table."""
@@ -286,6 +281,15 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
             check_number("seconds", self.seconds, minimum=0)
         if self.rows not in ("complete", "as they are"):
             raise ParameterError(f"rows must be 'complete' or 'as they are'; got {self.rows!r}")
+
+
+def class_numbers(labels: AnyArray) -> tuple[AnyArray, Float64Array]:
+    """Return the classes among labels (n,), sorted, and the number (n,) of each label; NaN where missing."""
+    known = ~is_missing(labels)
+    classes, codes = np.unique(plain_labels(labels[known]), return_inverse=True)
+    numbers = np.full(len(labels), np.nan)
+    numbers[known] = codes
+    return classes, numbers
 
 
 def plain_labels(labels: AnyArray) -> AnyArray:

@@ -13,7 +13,7 @@ from cellworth.arrays import AnyArray, Float64Array
 from cellworth.complete.labels import as_floats, is_missing
 from cellworth.errors import DataError
 from cellworth.messages import shorten
-from cellworth.model.completing_base import CompletingModel, plain_labels
+from cellworth.model.completing_base import CompletingModel, class_numbers, plain_labels
 from cellworth.model.cross_validation import LEAST_OF_CLASS
 from cellworth.table import Table
 from cellworth.table.target import MOST_CLASSES
@@ -133,14 +133,12 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):  # type: ignore[mi
         if not known.any():
             raise DataError("no row has a label, so there is nothing to learn from; give some labels.")
         check_classification_targets(plain_labels(labels[known]))
-        self.classes_, codes = np.unique(plain_labels(labels[known]), return_inverse=True)
+        self.classes_, targets = class_numbers(labels)
         if len(self.classes_) < 2:
             raise DataError(
                 f"all labels are of one class, {self.classes_.tolist()[0]!r}; expected at least two. Add "
                 "rows of another class."
             )
-        targets = np.full(len(labels), np.nan)
-        targets[known] = codes
         return targets
 
     def _n_classes(self) -> int:

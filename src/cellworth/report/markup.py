@@ -25,11 +25,17 @@ h2 { font-size: 1.25rem; margin-top: 2.6rem; border-bottom: 1px solid var(--rule
 p, dl { max-width: 48rem; overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.15rem 1.2rem; }
 dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
-.wide { overflow-x: auto; margin: 1rem 0; }
+/* A wide table scrolls: a shadow lies on each end behind which there is more. */
+.wide { overflow-x: auto; margin: 1rem 0; background:
+  linear-gradient(90deg, var(--ground) 50%, transparent) left / 3rem 100% no-repeat local,
+  linear-gradient(270deg, var(--ground) 50%, transparent) right / 3rem 100% no-repeat local,
+  linear-gradient(90deg, var(--rule), transparent) left / 1.2rem 100% no-repeat scroll,
+  linear-gradient(270deg, var(--rule), transparent) right / 1.2rem 100% no-repeat scroll; }
 table { border-collapse: collapse; font-size: 0.86rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--faint); padding-bottom: 0.5rem; }
 th, td { padding: 0.3rem 0.7rem; text-align: right; vertical-align: top; white-space: nowrap; }
-th { font-weight: 600; text-align: left; } thead th { border-bottom: 2px solid var(--rule); }
+th { font-weight: 600; text-align: left; } thead th { border-bottom: 2px solid var(--rule);
+  white-space: normal; vertical-align: bottom; }
 small { color: var(--faint); }
 table.words td { text-align: left; white-space: normal; border-top: 1px solid var(--rule); }
 details { margin-top: 0.2rem; } summary { cursor: pointer; color: var(--faint); }
@@ -66,7 +72,8 @@ PRINT = """
   p, figure, tr, ul.tiles li, ul.tiles { break-inside: avoid; }
   figure img { filter: none; max-width: 150mm; max-height: 190mm; object-fit: contain;
     object-position: left; }
-  .wide { overflow: visible; } table { width: 100%; font-size: 8pt; } thead { display: table-header-group; }
+  .wide { overflow: visible; background: none; } thead { display: table-header-group; }
+  table { width: 100%; font-size: 8pt; }
   th, td { white-space: normal; padding: 0.15rem 0.35rem; } td.text, tbody th { overflow-wrap: anywhere;
     min-width: 4.8em; }
   ul.tiles { grid-template-columns: repeat(4, 1fr); } ul.tiles b { font-size: 1.2rem; }

@@ -278,6 +278,8 @@ class PreviewSummary(Summary):
         Highest bill first.
     purchases : list of PreviewPurchase
         The first `MOST_LISTED`.
+    note : str or None
+        Why there are no cells, if that is known.
     """
 
     cells: int
@@ -285,6 +287,7 @@ class PreviewSummary(Summary):
     rows: int
     columns: list[PreviewColumn]
     purchases: list[PreviewPurchase]
+    note: str | None = None
 
 
 def preview_summary(
@@ -307,4 +310,5 @@ def preview_summary(
             PreviewPurchase(each.row, each.column, each.price, each.worth, each.why)
             for each in batch[:MOST_LISTED]
         ],
+        batch.note,
     )

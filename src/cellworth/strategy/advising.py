@@ -18,7 +18,7 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import not_there, shorten
 from cellworth.prices import AnyPrices, Prices
 from cellworth.select.selector import check_limits
-from cellworth.strategy.batch import Batch, Purchase, too_little_money
+from cellworth.strategy.batch import Batch, Purchase, why_nothing
 from cellworth.strategy.block_adviser import BlockAdviser
 from cellworth.strategy.block_prices import BlockPrices
 from cellworth.strategy.buying_task import BuyingTask
@@ -132,7 +132,7 @@ def advise(
         settled.choice,
         row_labels=None if given is None else given.row_labels(table),
         library=None if given is None else given.library,
-        note=too_little_money(
+        note=why_nothing(
             float(listed.marginal(~on_sale.holes)[available].min(initial=np.inf)), budget, stated.currency
         ),
     )
@@ -185,7 +185,7 @@ def _advise_on_blocks(
             )
         ),
         strategy.choice,
-        note=too_little_money(choice.totals.worth.cheapest, budget, stated.currency),
+        note=why_nothing(choice.totals.worth.cheapest, budget, stated.currency),
     )
 
 

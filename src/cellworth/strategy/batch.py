@@ -66,6 +66,8 @@ FIELDS = ("row", "column", "group", "price", "worth", "why", "until", "value")
 """The fields of a list of cells to buy; ``value`` is blank, for people to fill in."""
 MOST_SHOWN = 20
 """Show this many cells; the rest is counted."""
+NONE_LEFT = "No cell is left to ask for: all are known, out or refused."
+"""The note of a batch that is empty whatever the money."""
 
 
 class Batch(Sequence[Purchase]):
@@ -250,13 +252,17 @@ class Batch(Sequence[Purchase]):
         return [f"... and {len(self) - MOST_SHOWN} more"] if len(self) > MOST_SHOWN else []
 
 
-def too_little_money(cheapest: float, budget: float | None, currency: str | None) -> str | None:
-    """Say that a budget does not buy the cheapest cell; None if it does, or if no cell is left.
+def why_nothing(cheapest: float, budget: float | None, currency: str | None) -> str | None:
+    """Say why a budget buys nothing: no cell is left, or the cheapest costs more; None if it buys one.
 
-    >>> too_little_money(2.0, 1.0, "EUR")
+    >>> why_nothing(2.0, 1.0, "EUR")
     'No cell that is left costs less than 2.00 EUR, and only 1.00 EUR can be spent.'
+    >>> why_nothing(math.inf, 1.0, "EUR")
+    'No cell is left to ask for: all are known, out or refused.'
     """
-    if budget is None or not budget < cheapest < math.inf:
+    if cheapest == math.inf:
+        return NONE_LEFT
+    if budget is None or not budget < cheapest:
         return None
     price, money = (money_text(amount, currency) for amount in (cheapest, budget))
     return f"No cell that is left costs less than {price}, and only {money} can be spent."

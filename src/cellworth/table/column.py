@@ -25,7 +25,7 @@ from cellworth.table.dates import (
     written_days,
 )
 from cellworth.table.missing_marks import USUAL_MARKS
-from cellworth.table.parse_values import LARGEST_INTEGER, is_comma_number, number_text, parse_value
+from cellworth.table.parse_values import LARGEST_INTEGER, Reworded, is_comma_number, number_text, parse_value
 
 Kind = Literal["number", "integer", "boolean", "ordered", "category", "date"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -128,8 +128,9 @@ class Column:
                 hint = " There is no such day."
             if str(value).strip() in USUAL_MARKS:
                 hint = " Leave it out if it is not known."
+            typed = value.typed if isinstance(value, Reworded) else value
             raise DataError(
-                f"column {shorten(self.name)}: expected {self.expected}, got {shorten(value)}.{hint}"
+                f"column {shorten(self.name)}: expected {self.expected}, got {shorten(typed)}.{hint}"
             )
         return number
 

@@ -16,10 +16,14 @@ from cellworth.table.files import FileBytes, replace_file
 Field = str | float | bool | date | None
 
 
-def read_sheet(file: Path | FileBytes, content: bytes) -> tuple[list[list[str]], list[int]]:
+def read_sheet(
+    file: Path | FileBytes, content: bytes, decimal: str = "."
+) -> tuple[list[list[str]], list[int]]:
     """Return the rows of the first sheet as text, and their numbers; rows without a value are skipped.
 
-    Numbers and dates are written as Python writes them. Rows are as wide as the widest. O(cells).
+    Cells that are numbers are written with the decimal mark of the texts beside them: both are read the same
+    way, by which 1.234 would be 1234 if the mark is a comma. Dates are as Python writes them. Rows are
+    as wide as the widest. O(cells).
     """
     openpyxl = require("openpyxl")
     _check_size(file, content)
@@ -27,7 +31,7 @@ def read_sheet(file: Path | FileBytes, content: bytes) -> tuple[list[list[str]],
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         sheet = book.worksheets[0]
         sheet.reset_dimensions()  # some programs state wrong ones
-        rows = [[_text(value) for value in row] for row in sheet.iter_rows(values_only=True)]
+        rows = [[_text(value, decimal) for value in row] for row in sheet.iter_rows(values_only=True)]
     except (zipfile.BadZipFile, KeyError, ValueError, IndexError, OSError, EOFError) as error:
         raise DataError(
             f"{file}: expected an Excel workbook, got a file that is not one ({error})."
@@ -67,7 +71,7 @@ def _check_size(file: Path | FileBytes, content: bytes) -> None:
         raise DataError(f"{file}: the file is larger than {most / 1e6:g} MB uncompressed. Split it.")
 
 
-def _text(value: object) -> str:
+def _text(value: object, decimal: str) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -78,7 +82,7 @@ def _text(value: object) -> str:
         return value.isoformat()
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
-    return value.strip() if isinstance(value, str) else repr(value)
+    return value.strip() if isinstance(value, str) else repr(value).replace(".", decimal)
 
 
 def _cell(openpyxl: Any, sheet: Any, field: Field) -> Any:

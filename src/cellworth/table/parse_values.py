@@ -34,6 +34,22 @@ _DECIMALS = re.compile(r"[+-]?\d+(?:\.(\d{1,9}))?", re.ASCII)
 _WORD_PAIRS = (frozenset({"true", "false"}), frozenset({"yes", "no"}))
 
 
+class Reworded(str):
+    """A value as Python writes it that remembers how it was typed, for messages.
+
+    >>> Reworded("131.5", "131,5").typed
+    '131,5'
+    """
+
+    typed: str
+
+    def __new__(cls, text: str, typed: str) -> Reworded:
+        """Return the text, with what was typed."""
+        found = super().__new__(cls, text)
+        found.typed = typed
+        return found
+
+
 def parse_numbers(texts: Sequence[str]) -> Float64Array | None:
     """Convert texts to numbers, including NaN and infinities; None if any text is not a number."""
     joined = "\n".join(texts)

@@ -48,7 +48,7 @@ def read_csv(
     delimiter = _check_delimiter(written.delimiter)
     content = read_bytes(path)
     if format_of(path, "") == "xlsx":
-        records, lines = read_sheet(written.file, content)
+        records, lines = read_sheet(written.file, content, written.decimal)
         delimiter = delimiter or ","  # there is no other to look for
     else:
         content, stated = without_separator_line(content)
@@ -155,18 +155,26 @@ def read_lines(
     """Yield each line's number, counted from 1, and the requested fields, stripped and unguarded.
 
     Fields are looked up in the header, in any case and order. Other fields are ignored, and so are lines in
-    which all of ``fields`` are blank. See `read_records` for the separator, and `TextFile` for the encoding.
+    which all of ``fields`` are blank. A ``value`` is as `TextFile.value` reads it. See `read_records` for the
+    separator, and `TextFile` for the encoding.
     Raises DataError if the file cannot be read, with the line number if there is one.
     """
     check_csv_name(path, "Lists of cells are kept in .csv files.")
     check_readable(path)
-    header, records = read_records(path, encoding, as_is=("row", "column"))
+    header, records = read_records(path, encoding, as_is=fields)
     _check_header(path, header, fields)
     wanted = [header.index(field) for field in fields]
+    as_read = path.value if isinstance(path, TextFile) else str
     for line, record in records:
         texts = tuple(record[place] for place in wanted)
         if any(texts):
-            yield line, tuple(map(unguard, texts))
+            yield (
+                line,
+                tuple(
+                    as_read(unguard(text)) if field == "value" else unguard(text)
+                    for field, text in zip(fields, texts, strict=True)
+                ),
+            )
 
 
 def _check_header(path: File, header: Sequence[str], fields: Sequence[str]) -> None:

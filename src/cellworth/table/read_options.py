@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from cellworth.table.files import AnyFile, file_of
+from cellworth.table.parse_values import Reworded
 from cellworth.table.text_file import TextFile, point_number
 
 Marks = tuple[object, ...] | dict[str, tuple[object, ...]]
@@ -88,7 +89,8 @@ class ReadOptions:
         >>> ReadOptions(decimal=",").value("1.234,5"), ReadOptions(decimal=",").value("red")
         ('1234.5', 'red')
         """
-        return point_number(text) or text if self.decimal == "," else text
+        found = point_number(text) if self.decimal == "," else None
+        return text if found is None else Reworded(found, text)
 
     def file(self, path: AnyFile) -> TextFile:
         """Return a file that is read this way; one that says itself how it is written stays as it is."""

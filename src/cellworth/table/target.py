@@ -8,7 +8,7 @@ from typing import Literal, cast, get_args
 
 import numpy as np
 
-from cellworth.arrays import BoolArray, Float64Array
+from cellworth.arrays import AnyArray, BoolArray, Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
 from cellworth.setting_names import setting
@@ -59,6 +59,16 @@ class Target:
     def label_kind(self) -> LabelKind:
         """Whether the labels are classes or a number."""
         return "number" if self.kind == "number" else "classes"
+
+    @property
+    def labels(self) -> AnyArray:
+        """(n,) array, the labels as the user has them: classes, None where missing, or `values`."""
+        if self.classes is None:
+            return self.values
+        labels = np.full(len(self.values), None, dtype=object)
+        known = ~np.isnan(self.values)
+        labels[known] = np.array(self.classes, dtype=object)[self.values[known].astype(np.intp)]
+        return labels
 
     @property
     def cells(self) -> Float64Array:

@@ -16,7 +16,7 @@ from cellworth.messages import shorten
 from cellworth.setting_names import named, setting
 from cellworth.table.dates import as_written, is_date_format, read_in, write_in
 from cellworth.table.files import File, FileBytes, place_of
-from cellworth.table.parse_values import is_number
+from cellworth.table.parse_values import Reworded, is_number
 from cellworth.table.raw_cells import LazyTexts, RawColumn, TextCells, TextCounts, as_texts
 
 # 1.234,5 or 1 234,5 or 1'234,5 or 1234,5; the space may be a narrow or a no-break space.
@@ -104,6 +104,17 @@ class TextFile:
         if self.decimal == ",":
             found = [column if column.name in as_is else _changed(column, point_number) for column in found]
         return found
+
+    def value(self, text: str) -> str:
+        """Return one value as Python writes it, if it is a number or a date as this file writes them.
+
+        >>> TextFile(Path("sizes.csv"), decimal=",").value("1.234,5")
+        '1234.5'
+        """
+        found = None if self.date_pattern is None else date_reader(self.date_pattern)(text)
+        if found is None and self.decimal == ",":
+            found = point_number(text)
+        return text if found is None else Reworded(found, text)
 
     @property
     def date_pattern(self) -> str | None:

@@ -1,17 +1,28 @@
 """All texts of the pages are in one catalogue, and the second language is complete."""
 
 import re
+from datetime import date
 from html.parser import HTMLParser
 
 import pytest
 
-from cellworth.web.pages.language import LANGUAGES, ReaderNumbers, catalogue, chosen_language
+from cellworth.table import Column
+from cellworth.web.pages.language import LANGUAGES, ReaderNumbers, catalogue, chosen_language, shown_value
 from tests.web.pages.catalogue import LOCALE, PAGES, read, texts
 
 SPOKEN = ("title", "aria-label", "placeholder", "alt", "data-busy", "data-label", "aria-roledescription")
 # Names of keys, files and currencies, the product's own, and patterns that are the same in all languages.
 NAMES = {"cellworth", "Alt", "Ctrl", "Enter", "J", "K", "T", "R", "U", "j", "k", "g", "o", "q", "t", "c", "l"}
 NAMES |= {"m", "csv", "html", "EUR", "DD", "MM", "YYYY", "UTC"}
+
+
+def test_dates_are_written_as_in_the_file_or_as_the_language_does():
+    own = Column("seen", "date", whole_days=True, date_format="%m/%d/%Y")
+    iso = Column("seen", "date", whole_days=True)
+    for language, usual in (("en", "2020-07-30"), ("de", "30.07.2020")):
+        assert shown_value("2020-07-30", own, language) == "07/30/2020"
+        assert shown_value(date(2020, 7, 30), own, language) == "07/30/2020"
+        assert shown_value("2020-07-30", iso, language) == usual
 
 
 class Literal(HTMLParser):

@@ -61,6 +61,22 @@ def test_what_the_library_says_besides_errors_has_patterns(module):
         assert any(text.strip(" ") in each for each in known) or text in PRINTED, text
 
 
+def test_numbers_are_written_as_readers_do_and_dates_as_the_table_does():
+    place = "row 'a', column 'x': "
+    known = "got {}, but {} is known, as an answer. Use correct to change it."
+    for one, two, shown in [
+        ("1234.5", "-2.25", ("1234,5", "-2,25")),
+        ("1,234,567", "7", ("1.234.567", "7")),
+        ("31.12.2020", "30.12.2020 07:30", ("31.12.2020", "30.12.2020 07:30")),
+        ("12/31/2020", "2020-12-30", ("12/31/2020", "30.12.2020")),
+    ]:
+        words = said(place + known.format(one, two), "de")
+        assert words.split(": ", 1)[1].startswith(f"{shown[0]} ")
+        assert f" {shown[1]} " in words
+    seen = said(place + "got 17125.0, but the 115 values known there are from 150.9 to 185.4.", "de")
+    assert "17125,0, aber die 115 bekannten Werte reichen von 150,9 bis 185,4." in seen
+
+
 def test_names_are_never_translated():
     text = "row 'from the start', column 'a number': expected one of 'yes or no', got 'as an answer'."
     assert said(text, "de") == (

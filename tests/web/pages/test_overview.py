@@ -5,6 +5,7 @@ import re
 import pytest
 
 from cellworth.campaign import Campaign
+from cellworth.forecasting import StopRule
 from tests.web.pages.visitor import STUDY
 
 
@@ -27,7 +28,22 @@ def test_preview_then_ask(fresh):
     assert "an amount of money" in again.text
     assert again.forms[1].fields["budget"] == "much" or "much" in again.answer.text
     nothing = fresh.look(STUDY + "?preview=1&budget=0.01")
-    assert "Nothing can be bought for this money" in nothing.text
+    assert "No value that is left costs less than 1.00, and only 0.01 can be spent." in nothing.text
+
+
+def test_the_rule_to_stop_is_that_of_the_library(fresh):
+    page = fresh.look(STUDY + "?preview=1&budget=10")
+    assert f"brings less than {StopRule().least_gain:.3f}" in page.text
+
+
+def test_it_is_said_that_no_value_is_left_whatever_the_money(fresh):
+    form = fresh.look(STUDY + "?preview=1&budget=9").form("/ask")
+    with Campaign.open(fresh.url) as campaign:
+        campaign.change_budget(100_000)
+        campaign.ask()
+    assert "No value is left to ask for. Nothing was asked for." in fresh.send(form).text
+    said = "No value is left to ask for: all are known, asked for or not available."
+    assert said in fresh.look(STUDY + "?preview=1&budget=9").text
 
 
 def test_a_link_from_another_site_starts_no_preview(fresh, monkeypatch):

@@ -102,6 +102,7 @@ def test_a_decimal_comma_is_taken(fresh):
     assert history(fresh)[-1]["cells"][0]["value"] == 2.25
     again = post(fresh, first_line(fresh, "dose"), value="1,250")
     assert "may be read in two ways" in again.text
+    assert "got '-2,25'" in post(fresh, first_line(fresh, "age"), value="-2,25").text  # as it was typed
 
 
 def test_not_available_needs_a_reason(fresh):

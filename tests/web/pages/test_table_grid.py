@@ -58,6 +58,15 @@ def test_sorted_and_filtered(ann, looked_at):
     assert rows(ann, "find=nobody")["rows"] == []
 
 
+def test_sorted_by_the_labels(ann, looked_at):
+    with Campaign.open(looked_at, "study") as campaign:
+        target = campaign.table.target
+    assert len(np.unique(target.cells[~np.isnan(target.cells)])) > 1
+    for query, sign in (("", 1.0), ("&down=1", -1.0)):
+        places = [row["place"] for row in rows(ann, f"sort={target.name}{query}&count=200")["rows"]]
+        assert places == np.argsort(sign * target.cells, kind="stable").tolist()
+
+
 def test_without_a_script_there_are_pages(ann):
     page = ann.look(STUDY + "/table?page=2")
     assert "p55" in page.text

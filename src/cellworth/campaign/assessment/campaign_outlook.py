@@ -107,7 +107,7 @@ def _outlook(
     rows = sample_rows(target.values, seed)
     X, y = state.table().encode(prior=True).X[rows], target.values[rows]
     is_number = target.label_kind == "number"
-    candidate = chosen_candidate(model, X, y, is_number=is_number, seconds=None, seed=seed, n_jobs=n_jobs)
+    candidate = chosen_candidate(model, state.table(), seconds=None, seed=seed, n_jobs=n_jobs)
     try:
         return outlook_of(
             X,

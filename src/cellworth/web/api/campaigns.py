@@ -14,7 +14,7 @@ from cellworth.messages import shorten
 from cellworth.prices import Prices
 from cellworth.report import SUMMARIES
 from cellworth.table import Table
-from cellworth.web.api.models import CampaignNameOut, CampaignOut, EventOut, NamesPage, Page, SummaryOut
+from cellworth.web.api.json_bodies import CampaignNameOut, CampaignOut, EventOut, NamesPage, Page, SummaryOut
 from cellworth.web.api.routing import PREFIX, After, Limit, make_router, problems
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, Who, read_upload, require_role
 from cellworth.web.url_paths import segment

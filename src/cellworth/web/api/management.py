@@ -13,7 +13,7 @@ from cellworth.campaign import Campaign
 from cellworth.campaign.campaign_events import Stage
 from cellworth.errors import DataError
 from cellworth.prices import Prices
-from cellworth.web.api.models import (
+from cellworth.web.api.json_bodies import (
     CampaignNameOut,
     CellsIn,
     Money,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from cellworth.report.row_summaries import next_step, undecided_steps
-from cellworth.web.api.models import Money, RequestModel, ResponseModel, Value
+from cellworth.web.api.json_bodies import Money, RequestModel, ResponseModel, Value
 from cellworth.web.api.routing import make_router
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, require_role
 

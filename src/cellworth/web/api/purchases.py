@@ -20,7 +20,7 @@ from cellworth.errors import (
     UnknownCampaignError,
 )
 from cellworth.strategy import Purchase
-from cellworth.web.api.models import (
+from cellworth.web.api.json_bodies import (
     AskIn,
     AskOut,
     CellsIn,

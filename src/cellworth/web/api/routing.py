@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, HTTPException, Query, Request
 from starlette.responses import JSONResponse
 
-from cellworth.web.api.models import ProblemOut
+from cellworth.web.api.json_bodies import ProblemOut
 from cellworth.web.dependencies import WHO_HEADER, require_role
 from cellworth.web.error_responses import MEDIA_TYPE
 from cellworth.web.security.tokens import Identity, Role

@@ -14,7 +14,7 @@ from cellworth.report import row_summary, summarise
 from cellworth.table import Table
 from cellworth.table.write_csv import with_mark
 from cellworth.table.write_table import guard_table
-from cellworth.web.api.models import ColumnOut, Page, Recorded, RowOut, RowsIn
+from cellworth.web.api.json_bodies import ColumnOut, Page, Recorded, RowOut, RowsIn
 from cellworth.web.api.routing import After, Key, Limit, make_router, problems
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, RowName, Who, read_upload, require_role
 from cellworth.web.sent_files import sent_file

@@ -303,7 +303,7 @@ async def queue_news(
 
 def news_since(view: Campaign, after: int, language: str = "en") -> dict[str, Any]:
     """Return what happened to each value last, the number of values newly asked for, and what is open."""
-    kinds = {column.name: column.kind for column in view.columns}
+    columns = {column.name: column for column in view.columns}
     cells: dict[str, dict[str, Any]] = {}
     asked: set[str] = set()
     for event in view.events(after, 2_000):
@@ -317,7 +317,7 @@ def news_since(view: Campaign, after: int, language: str = "en") -> dict[str, An
             key = key_of(each.row, each.column)
             asked.discard(key)
             value = getattr(each, "value", None)
-            shown = None if value is None else shown_value(written(value), kinds[each.column], language)
+            shown = None if value is None else shown_value(written(value), columns[each.column], language)
             cells[key] = {"what": event.kind, "who": event.who, "value": shown}
     now = view.totals()
     return {"number": now.number, "open": now.open, "asked": len(asked), "cells": cells}
@@ -328,8 +328,8 @@ async def guesses(
     request: Request, name: CampaignName, jobs: JobsDep, pool: PoolDep, who: Who, chosen: FilterDep
 ) -> Response:
     """Send what we guess for the values of a page, by their keys; computed aside."""
-    purchases, kinds = await pool.read(
-        name, lambda view: (_some(view, chosen, who)[0], {each.name: each.kind for each in view.columns})
+    purchases, columns = await pool.read(
+        name, lambda view: (_some(view, chosen, who)[0], {each.name: each for each in view.columns})
     )
     cells = [(each.row, each.column) for each in purchases]
     try:
@@ -338,7 +338,7 @@ async def guesses(
         return JSONResponse({})
     return JSONResponse(
         {
-            key_of(*cell): guess_words(request, guess, kinds[cell[1]])
+            key_of(*cell): guess_words(request, guess, columns[cell[1]])
             for cell, guess in zip(cells, found, strict=True)
             if guess
         }

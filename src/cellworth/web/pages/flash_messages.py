@@ -26,6 +26,7 @@ MESSAGES = {
     "asked-one": message("Asked for one value. It is in the queue."),
     "stopped": message("A forecast says that it is not worth spending more. Nothing was asked for."),
     "nothing": message("Nothing can be bought for this money. Nothing was asked for."),
+    "none-left": message("No value is left to ask for. Nothing was asked for."),
     "saved": message("Saved: %(cell)s."),
     "saved-many": message("Saved %(count)s values."),
     "saved-many-one": message("Saved one value."),

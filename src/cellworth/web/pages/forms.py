@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, Any
 
@@ -14,7 +14,9 @@ from cellworth.errors import CellworthError, DataError, ParameterError, Question
 from cellworth.messages import shorten
 from cellworth.table import Column
 from cellworth.table.column import LABELLED
+from cellworth.table.parse_values import Reworded
 from cellworth.table.target import ClassColumn
+from cellworth.table.text_file import point_number
 from cellworth.web.pages.language import message
 
 Text = Annotated[str, Form()]
@@ -52,6 +54,8 @@ class ValueField:
         The keyboard that a telephone shows.
     is_yes_no : bool
         Whether the options are yes and no.
+    column : Column or None
+        To show what was typed.
     """
 
     control: str
@@ -64,6 +68,7 @@ class ValueField:
     mode: str = ""
     is_yes_no: bool = False
     description: str = ""
+    column: Column | None = field(default=None, repr=False)
 
 
 MOST_BUTTONS = 6
@@ -86,6 +91,7 @@ def value_field(column: Column) -> ValueField:
         "unit": column.unit or "",
         "expected": column.expected,
         "description": column.description or "",
+        "column": column,
     }
     if column.kind == "boolean":
         about |= {"unit": "", "expected": message("yes or no")}
@@ -118,7 +124,12 @@ def plain_number(text: str, column: Column, language: str = "en") -> str:
     ('1.5', 'a,b')
     """
     typed = text.strip()
-    if column.kind not in ("number", "integer") or not _COMMA.fullmatch(typed):
+    if column.kind not in ("number", "integer"):
+        return text
+    if "." in typed and "," in typed:  # 1.234,5 can be read in one way only
+        grouped = point_number(typed)
+        return text if grouped is None else Reworded(grouped, typed)
+    if not _COMMA.fullmatch(typed):
         return text
     whole_part, _, decimals = typed.partition(",")
     if language == "en" and len(decimals) == 3 and whole_part.strip("+-0"):
@@ -126,7 +137,7 @@ def plain_number(text: str, column: Column, language: str = "en") -> str:
             f"column {shorten(column.name)}: {typed} may be read in two ways. Type {whole_part}.{decimals} "
             f"or {whole_part}{decimals}."
         )
-    return f"{whole_part}.{decimals}"
+    return Reworded(f"{whole_part}.{decimals}", typed)
 
 
 def amount(text: str, what: str) -> float | None:

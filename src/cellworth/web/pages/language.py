@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from cellworth.prices.currency import in_currency, money_text
+from cellworth.table import Column
 
 LANGUAGES = {"en": "English", "de": "Deutsch"}
 """The languages of the pages, each by its own name; English is the source."""
@@ -53,8 +54,11 @@ def chosen_language(cookies: Mapping[str, str], accepted: str) -> str:
     return next((tag for _, _, tag in sorted(wishes) if tag in LANGUAGES), "en")
 
 
-def shown_value(value: object, kind: str | None, language: str) -> str:
-    """Return a value of a column of some kind, or a guess of one, as the readers of a language write it.
+def shown_value(value: object, column: Column | str | None, language: str) -> str:
+    """Return a value of a column, or a guess of one, as the readers of a language write it.
+
+    Dates are written as in the column's file, as in messages and exports, if that has a format of its own.
+    Without a column, its kind will do.
 
     >>> shown_value(True, "boolean", "en"), shown_value("1.5", "number", "de"), shown_value("1.5", None, "de")
     ('yes', '1,5', '1.5')
@@ -62,6 +66,9 @@ def shown_value(value: object, kind: str | None, language: str) -> str:
     ('08.11.2023', '08.11.2023 07:30:00')
     """
     text = str(value)
+    if isinstance(column, Column) and column.kind == "date" and column.date_format is not None:
+        return column.text_of(value)
+    kind = column.kind if isinstance(column, Column) else column
     if kind == "date" and language == "de":
         return _DAY.sub(r"\3.\2.\1", text).replace("T", " ")
     if kind == "boolean":

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from cellworth.campaign import Campaign
 from cellworth.prices.money import add_up
 from cellworth.report import LedgerEntry, ledger_csv, ledger_entries
+from cellworth.table import Column
 from cellworth.web.dependencies import CampaignName, PoolDep, require_role
 from cellworth.web.pages.language import message
 from cellworth.web.pages.page_layout import Head, head_of, show
@@ -104,14 +105,14 @@ def _fits(text: str) -> bool:
 class LedgerPage:
     """Some events, newest first, what each cost, and where the next page begins; None for the last.
 
-    ``people`` are those who wrote them, ``kinds`` those of the columns.
+    ``people`` are those who wrote them, ``columns`` those of the table, by name.
     """
 
     head: Head
     entries: list[tuple[LedgerEntry, float | None]]
     before: int | None
     people: list[str]
-    kinds: dict[str, str]
+    columns: dict[str, Column]
 
 
 def page_of(view: Campaign, chosen: LedgerFilter) -> LedgerPage:
@@ -127,8 +128,8 @@ def page_of(view: Campaign, chosen: LedgerFilter) -> LedgerPage:
     shown = found[:A_PAGE]
     people = sorted({entry.who for entry in found if entry.who})
     rest = shown[-1].number if len(found) > A_PAGE else None
-    kinds: dict[str, str] = {column.name: column.kind for column in view.columns}
-    return LedgerPage(head, [(entry, cost_of(entry)) for entry in shown], rest, people, kinds)
+    columns = {column.name: column for column in view.columns}
+    return LedgerPage(head, [(entry, cost_of(entry)) for entry in shown], rest, people, columns)
 
 
 def _backwards(view: Campaign, before: int) -> Iterator[LedgerEntry]:

@@ -57,6 +57,7 @@ NUMBERS = frozenset(
         "left",
         "n",
         "total",
+        "got",
         "known",
         "lines",
         "size",
@@ -93,7 +94,8 @@ SHAPES = {
 
 DAYS = message(" days")
 """The unit of the error of dates."""
-_NUMBER = re.compile(r"([±+-]?)(\d[\d.,]*(?:e[+-]?\d+)?)(%?)((?: .*)?)", re.DOTALL)
+# 1,234.5 but not 30.12.2020, which is a date as a table may write it.
+_NUMBER = re.compile(r"([±+-]?)(\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?)(%?)((?: .*)?)", re.DOTALL)
 _FILE = re.compile(r"\S+|.*\.\w{1,8}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(T[\d:.]+)?")
 _BETWEEN = re.compile(r"(?<=[.?!]) (?=\S)")

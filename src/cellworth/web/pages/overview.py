@@ -12,6 +12,7 @@ from cellworth.campaign.leases import ASK_LEASE
 from cellworth.errors import CellworthError, ParameterError
 from cellworth.forecasting import StopRule
 from cellworth.report import preview_summary, summarise
+from cellworth.strategy.batch import NONE_LEFT
 from cellworth.web.dependencies import CampaignName, IdentityDep, JobsDep, PoolDep, Who, require_role
 from cellworth.web.pages.flash_messages import back, rejected, typed_in
 from cellworth.web.pages.forms import OptionalText, amount, whole
@@ -66,6 +67,7 @@ async def overview(
         people=people.data,
         leases=LEASES,
         usual_lease=ASK_LEASE,
+        rule=StopRule(),
         key=f"page-{secrets.token_hex(8)}",
         wish=wish,
         preview=bought,
@@ -112,5 +114,6 @@ async def ask(
     except CellworthError as error:
         return rejected(request, path_of(name), str(error), wish={"budget": budget, "count": count})
     if not asked.batch:
-        return back(request, path_of(name), "stopped" if asked.stop else "nothing")
+        why = "none-left" if asked.batch.note == NONE_LEFT else "nothing"
+        return back(request, path_of(name), "stopped" if asked.stop else why)
     return back(request, path_of(name, "queue"), "asked", count=len(asked.batch))

@@ -20,6 +20,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from cellworth.cached_property import cached_property
 from cellworth.campaign import Campaign
 from cellworth.report.row_summaries import Guess
+from cellworth.table import Column
 from cellworth.web.dependencies import CampaignName, PoolDep, identity_of, require_role
 from cellworth.web.error_responses import ProblemDetails
 from cellworth.web.jobs import FAILED, NOTHING, SAMPLED, JobQueue, WorkDone
@@ -207,14 +208,14 @@ def text_of(request: Request, text: str, **values: object) -> str:
     return catalogue(language_of(request)).gettext(text) % values
 
 
-def guess_words(request: Request, guess: Guess | None, kind: str) -> str | None:
+def guess_words(request: Request, guess: Guess | None, column: Column) -> str | None:
     """Return a guess in the language of the request, with its interval if it has one; None for none."""
     if guess is None:
         return None
     language = language_of(request)
     if not guess.low:
-        return shown_value(guess.estimate, kind, language)
-    parts = {name: shown_value(text, kind, language) for name, text in guess._asdict().items()}
+        return shown_value(guess.estimate, column, language)
+    parts = {name: shown_value(text, column, language) for name, text in guess._asdict().items()}
     return text_of(request, message("%(estimate)s (%(low)s to %(high)s)"), **parts)
 
 
@@ -226,6 +227,9 @@ async def problem_page(request: Request, problem: ProblemDetails) -> Response:
     if problem.status == 403 and "too old" in problem.detail:
         advice = FORM_TOO_OLD
     context: dict[str, Any] = {"problem": problem, "advice": advice, "back": _came_from(request), "sent": []}
+    name = request.path_params.get("name")
+    if name is not None and problem.status == 422:  # the campaign is there, and what was asked of it is wrong
+        context["campaign"] = path_of(name)
     if problem.status in (403, 409):
         context["sent"] = await _sent(request)
     page = show(request, "problem.html", status=problem.status, **context)
@@ -275,7 +279,7 @@ def _spoken(request: Request, currency: str | None) -> dict[str, Any]:
         "money": numbers.money,
         "counted": lambda values: {k: numbers.count(v) if type(v) is int else v for k, v in values.items()},
         "translate": catalogue(language).gettext,
-        "value_of": lambda value, kind=None: shown_value(value, kind, language),
+        "value_of": lambda value, column=None: shown_value(value, column, language),
         "said": lambda text: said(translated(text, language), language),
     }
 

@@ -21,7 +21,7 @@ from cellworth.campaign.row_order import MOST_SORTED, RowOrder
 from cellworth.campaign.row_search import RowFilter
 from cellworth.errors import CellworthError
 from cellworth.report.row_summaries import row_guesses, written
-from cellworth.table import Table
+from cellworth.table import Column, Table
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, require_role
 from cellworth.web.pages.forms import page_number
 from cellworth.web.pages.language import shown_value
@@ -177,14 +177,13 @@ def _contents(
     """Return the columns and rows of a window."""
     labels = view.counts_labels
     shown_columns = view.columns if labels else view.table.columns
-    kinds = [column.kind for column in shown_columns]
     rows = [
         {
             "place": record.place,
             "id": record.row,
             "cells": [
-                [cell.status, _text(cell.value, kind, language)]
-                for cell, kind in zip(_shown_cells(record, labels), kinds, strict=True)
+                [cell.status, _text(cell.value, column, language)]
+                for cell, column in zip(_shown_cells(record, labels), shown_columns, strict=True)
             ],
         }
         for record in records
@@ -197,8 +196,8 @@ def _shown_cells(record: RowRecord, labels: bool) -> list[CellRecord]:
     return [*record.cells, record.label] if labels and record.label is not None else record.cells
 
 
-def _text(value: object, kind: str, language: str) -> str:
-    return "" if value is None else shown_value(written(value), kind, language)
+def _text(value: object, column: Column, language: str) -> str:
+    return "" if value is None else shown_value(written(value), column, language)
 
 
 def _places(view: Campaign, table: Any, chosen: GridFilter) -> IntArray:
@@ -262,14 +261,14 @@ async def grid_guesses(
         found = await jobs.run(name, row_guesses, place)
     except (CellworthError, IndexError):
         return JSONResponse({})
-    kinds = await pool.read(name, lambda view: [column.kind for column in view.columns])
+    columns = await pool.read(name, lambda view: view.columns)
     language = language_of(request)
     texts = [
         [
             None
             if guess is None
-            else [shown_value(guess.estimate, kind, language), guess_words(request, guess, kind)]
-            for guess, kind in zip(row, kinds, strict=False)  # labels are not guessed
+            else [shown_value(guess.estimate, column, language), guess_words(request, guess, column)]
+            for guess, column in zip(row, columns, strict=False)  # labels are not guessed
         ]
         for row in found
     ]

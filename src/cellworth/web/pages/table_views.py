@@ -104,12 +104,17 @@ async def row(
     name: CampaignName,
     pool: PoolDep,
     jobs: JobsDep,
-    place: int = Path(ge=0),
+    place: str,
     column: str = "",
 ) -> Response:
-    """Show a row by its position, counted from 0; ``column`` opens the correction form of that column."""
+    """Show a row by its position, counted from 0; ``column`` opens the correction form of that column.
+
+    Any other text is taken for the id of a row: people type such addresses.
+    """
+    if not (place.isdecimal() and len(place) < 16):
+        return await find_row(request, name, pool, place, column)
     wrong = typed_in(request).get("wrong")
-    return await _row_page(request, name, pool, jobs, place, column=column, wrong=wrong)
+    return await _row_page(request, name, pool, jobs, int(place), column=column, wrong=wrong)
 
 
 @router.post(
@@ -176,7 +181,6 @@ def known_of(view: Campaign, place: int) -> dict[str, Any]:
         cells.append(
             {
                 "column": column.name,
-                "kind": column.kind,
                 "unit": column.unit,
                 "description": column.description,
                 "status": "estimated" if known.status == "missing" else known.status,

@@ -196,6 +196,12 @@ SENTENCES: dict[str, str] = {
     "the next {money} is expected to bring {gain} (95 % interval {low} to {high})": message(
         "the next {money} is expected to bring {gain} (95 % interval {low} to {high})"
     ),
+    "No cell that is left costs less than {price}, and only {money} can be spent.": message(
+        "No value that is left costs less than {price}, and only {money} can be spent."
+    ),
+    "No cell is left to ask for: all are known, out or refused.": message(
+        "No value is left to ask for: all are known, asked for or not available."
+    ),
     # What to measure next.
     "all cells that can be measured are known": message("all that can be measured is known"),
     "a probability of {share} is enough": message("a probability of {share} is enough"),

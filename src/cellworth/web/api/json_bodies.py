@@ -1,4 +1,4 @@
-"""The JSON models of the REST API."""
+"""What requests and responses of the REST API hold, as pydantic models."""
 
 from __future__ import annotations
 
