@@ -225,7 +225,7 @@ def draw(comparison: Comparison, path: Path) -> None:
     axis.fill_between(comparison.money, mean - error, mean + error, **band)
     axis.axhline(comparison.full, color="0.4", linestyle="--", linewidth=1, label="every cell known")
     axis.set(xlabel="money spent", ylabel="AUC on new patients", title="What the same money buys")
-    axis.legend(frameon=False, loc="lower right")
+    figure.legend(loc="outside lower center", ncols=4, fontsize="small", frameon=False)
     axis.grid(alpha=0.25)
     axis.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=110)
