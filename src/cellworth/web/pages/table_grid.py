@@ -164,8 +164,9 @@ def _searched(view: Campaign, chosen: GridFilter, count: int, language: str) -> 
     wanted, _ = chosen.of(view)
     n = view.table.shape[0]
     after = min(chosen.after, max(0, n - 1))
-    about = {"row_contains": wanted.contains, "status": wanted.status, "without": wanted.without}
-    found = view.search_rows(after, count, **about)
+    found = view.search_rows(
+        after, count, row_contains=wanted.contains, status=wanted.status, without=wanted.without
+    )
     columns, rows = _contents(view, found.rows, language)
     looked = LookedAt(after + 1, found.looked_at, n, found.after)
     return GridWindow(head_of(view), columns, len(rows), 0, rows, looked, sortable=view.can_be_sorted)
