@@ -58,14 +58,15 @@ def as_mark(text: str) -> str:
     return setting("missing", text) if len(text) <= LONGEST_SHOWN else setting("missing")
 
 
-def listing(values: Sequence[object], most: int = 3) -> str:
-    """List the first values and count the rest.
+def listing(values: Sequence[object], most: int = 3, total: int | None = None) -> str:
+    """List the first values and count the rest; ``total`` is how many there are if only some are given.
 
     >>> listing(["a", "b", "c", "d", "e"])
     "'a', 'b', 'c' and 2 more"
     """
-    shown = ", ".join(shorten(value) for value in values[:most])
-    return shown if len(values) <= most else f"{shown} and {len(values) - most} more"
+    shown, total = values[:most], len(values) if total is None else total
+    names = ", ".join(shorten(value) for value in shown)
+    return names if total <= len(shown) else f"{names} and {total - len(shown)} more"
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
@@ -97,11 +98,13 @@ def _is_slip(wrong: str, right: str) -> bool:
     return longer - sum(block.size for block in same) <= max(1, few)
 
 
-def not_there(noun: str, name: object, names: Sequence[str]) -> str:
+def not_there(noun: str, name: object, names: Sequence[str], total: int | None = None) -> str:
     """Say that there is no such name, suggest the closest one, and list the known names.
+
+    ``total`` is how many there are if only some are given.
 
     >>> not_there("column", "stagee", ["age", "stage"])
     "There is no column 'stagee'. Did you mean 'stage'? The columns are 'age', 'stage'."
     """
     hint = did_you_mean(str(name), names)
-    return f"There is no {noun} {shorten(name)}.{hint} The {noun}s are {listing(names, most=10)}."
+    return f"There is no {noun} {shorten(name)}.{hint} The {noun}s are {listing(names, 10, total)}."

@@ -123,3 +123,9 @@ def test_wrong_columns_and_statuses_are_named(both):
             campaign.search_rows(column="weight")
         with pytest.raises(ParameterError, match="one of missing, out, known, bought, refused; got 'sold'"):
             campaign.search_rows(status=["sold"])
+
+
+def test_a_row_that_is_not_there_is_named_with_the_number_of_all_rows(both):
+    for campaign in both:
+        with pytest.raises(DataError, match=rf"and {campaign.table.shape[0] - 10} more"):
+            campaign.row("nobody")

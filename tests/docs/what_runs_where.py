@@ -105,9 +105,13 @@ REST = """## Functions
 | `Campaign.policy`, `next_cell` | for any row, by a model of the same rows, and warn of it |
 | `Campaign.undecided`, `cellworth next` | likewise, for the first 1,000 rows without a label |
 | `Campaign.cells` | no; of a campaign on some rows, `table.every(k)` |
-| pages and REST: queue, grid in the order of rows, rows, columns, money, history | yes |
+| pages and REST: queue, grid, rows, columns, money, history | yes |
 | pages and REST: rows by a text in their id, by missing cells | yes, 1,000,000 rows in a request |
-| pages and REST: other summaries, the grid sorted, whole files | no |
+| pages and REST: rows with cells that are bought, out or refused | yes |
+| pages and REST: rows sorted by a column | yes, the first 10,000, of up to 20,000,000 |
+| pages and REST: whole files; `cellworth export` | yes, a part at a time; workbooks to 1,048,575 rows |
+| pages and REST: guesses of single cells | no; download the filled table |
+| pages and REST: worths of single cells, the map, columns by worth | no; ask, which says why of each cell |
 | `simulate`, `forecast`; `cellworth model` | on such rows, and warn of it; money is that of all |
 | `Policy`; `cellworth next --table` | learns from such rows, and warns of it |
 | `CompletingClassifier`, `CompletingRegressor` | no; on a sample, `Table.open(...).every(k)` |

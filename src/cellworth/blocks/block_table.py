@@ -231,7 +231,8 @@ class BlockTable:
         """
         found = self.find_rows(row_ids)
         for text in (row_ids[at] for at in np.flatnonzero(found < 0)[:1].tolist()):
-            raise DataError(not_there("row", text, self.row_ids(np.arange(min(self.n_rows, 1000)))))
+            some = self.row_ids(np.arange(min(self.n_rows, 1000)))
+            raise DataError(not_there("row", text, some, self.n_rows))
         return found
 
     def find_rows(self, row_ids: Sequence[str]) -> IntArray:

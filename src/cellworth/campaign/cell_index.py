@@ -156,7 +156,7 @@ class CellIndex:
         i = self.rows.place(row) if isinstance(row, str) else None
         i = self.rows.place(label(row)) if i is None else i
         if i is None:
-            raise DataError(not_there("row", label(row), self.rows.alike()))
+            raise DataError(not_there("row", label(row), self.rows.alike(), self.n_rows))
         return i
 
     def places(self, rows: Iterable[str]) -> IntArray:

@@ -75,7 +75,8 @@ def make_file(
         write_whole(table, Path(path), guarded=guarded, **marks)
         return
     with tempfile.TemporaryDirectory(dir=Path(path).parent) as folder:
-        campaign.fill().write(Path(folder) / "filled")
+        filled_blocks: Any = campaign.fill()
+        filled_blocks.write(Path(folder) / "filled")
         # Without the ends of intervals, which a table that was filled in memory does not have here either.
         filled_files = Table.open(Path(folder) / "filled", columns=table.column_names, **table.keywords())
         write_whole(filled_files, Path(path), guarded=guarded, **marks)

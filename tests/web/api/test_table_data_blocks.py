@@ -103,6 +103,13 @@ def test_the_whole_table_is_downloaded(big, http):
     assert not read.holes.any()
 
 
+def test_what_needs_the_whole_table_says_what_to_do_instead(big, http):
+    study, whole = big
+    refused = http.get(api(study.name, f"rows/{segment(whole.row_ids[0])}/estimates"))
+    assert refused.status_code == 422
+    assert "download the filled table" in refused.text
+
+
 def test_rows_are_added_by_rest(big, http):
     study, whole = big
     study.extend({"new": {"weight": 71.5}})
