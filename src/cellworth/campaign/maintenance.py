@@ -50,6 +50,8 @@ class CheckedCampaign:
         What is wrong with the next event or with the settings; None if the whole campaign is intact.
     note : str or None
         What is odd about the times of an intact campaign: a clock was wrong, or leases end late.
+    log_intact : bool
+        Whether the problem, if there is one, is that of a table in files of its own: all events are intact.
     """
 
     name: str
@@ -57,6 +59,7 @@ class CheckedCampaign:
     fingerprint: str
     problem: str | None
     note: str | None = None
+    log_intact: bool = False
 
 
 class EventsOf:
@@ -89,7 +92,7 @@ def check_campaign(store: Store, name: str, *, with_table: bool = True) -> Check
 
     A table in row blocks is not in the store; its files are verified, too, unless ``with_table`` is False.
     """
-    number, chain = 0, ""
+    number, chain, log_intact = 0, "", False
     try:
         record = store.record(name)
         chain = seal_of(record_row(record, ""))
@@ -101,11 +104,12 @@ def check_campaign(store: Store, name: str, *, with_table: bool = True) -> Check
             _apply(state, event)
             audit.note(state)
             number, chain = event.number, _link(name, event, chain)
+        log_intact = True
         if with_table:
             founding.check_at(founding.place, thorough=True)
     except DataError as error:
         problem = str(error).replace(HOW_TO_GO_ON, "Restore the store from a backup.")
-        return CheckedCampaign(name, number, chain, problem)
+        return CheckedCampaign(name, number, chain, problem, log_intact=log_intact)
     note = _odd_times(name, state, record, Log.clock_of(store, utc_now)())
     return CheckedCampaign(name, number, chain, None, note)
 

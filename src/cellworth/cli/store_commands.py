@@ -123,6 +123,8 @@ def _words(found: CheckedCampaign) -> str:
         return intact if found.note is None else f"{intact}. Note: {found.note}"
     if not found.fingerprint:
         return f"damaged. {found.problem}"
+    if found.log_intact:
+        return f"{intact}. Its table is not: {found.problem}"
     advice = f"cellworth backup intact.db --name {found.name!r} --until {found.events}"
     return (
         f"damaged from event {found.events + 1} on. {found.problem} Without a backup, keep what comes before "
