@@ -70,10 +70,11 @@ def _reachable(found: Mapping[str, Mapping[tuple[str, float], float]]) -> list[s
     if not lines:
         return []
     return [
-        f"What can be reached was found for tables of at most {MOST_COLUMNS} columns. *{WHOLE_TABLE}* plans "
-        "to the end instead of step by step, and knows how cells depend on each other in all rows of the "
-        "table, the test rows included, where *policy* has training rows with half of their cells; both "
-        "predict by the same model. Shares of the full-information gain:",
+        f"What could be reached was looked for on tables of at most {MOST_COLUMNS} columns. *{WHOLE_TABLE}* "
+        "plans to the end instead of step by step, and knows how cells depend on each other in all rows of "
+        "the table, the test rows included, where *policy* has training rows with half of their cells; both "
+        "predict by the same model. It aims at the squared error, so that *policy* may pass it by chance. "
+        "Shares of the full-information gain:",
         "",
         *lines,
     ]
