@@ -157,7 +157,7 @@ METHODS: dict[str, Callable[[Table], list[Float64Array]]] = {
 def judge(chances: Sequence[Float64Array], truth: Table, hidden: BoolArray) -> Judged:
     """Judge chances in the hidden cells."""
     found = []
-    for j in np.flatnonzero(hidden.any(axis=0)):
+    for j in np.flatnonzero(hidden.any(axis=0)).tolist():
         row = np.flatnonzero(hidden[:, j])
         of, codes = chances[j][row], truth.values[row, j].astype(int)
         own = of[np.arange(len(row)), codes]
@@ -167,7 +167,8 @@ def judge(chances: Sequence[Float64Array], truth: Table, hidden: BoolArray) -> J
 
 def run(names: Sequence[str], rows: int, seeds: int, methods: Sequence[str]) -> list[Figures]:
     """Return the figures of all cases."""
-    line, found = ProgressLine("completing", len(names)), []
+    line = ProgressLine("completing", len(names))
+    found: list[Figures] = []
     with worker_threads(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for k, name in enumerate(names):
