@@ -129,6 +129,7 @@ studies: paper   ## the paper and the studies of completion and acquisition, fro
 	$(BIN)/python -m studies.completion
 	$(BIN)/python -m studies.completion.calibration
 	$(BIN)/python -m studies.completion.nonlinear --rows 600 --seeds 3
+	$(BIN)/python -m studies.completion.category_columns
 	$(BIN)/python -m studies.acquisition
 
 bench: $(VENV)/.bench   ## speed and memory against peers, as ratios in one run: writes docs/benchmarks.md

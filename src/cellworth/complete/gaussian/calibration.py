@@ -9,7 +9,8 @@ of equal size, and a hole takes from the bins around its own prediction
 
 * the mean square of the residuals, which corrects the variance; as far as there are few of them, it is
   that of all columns: in a wide table of few rows, variances are wrong by about the same factor everywhere;
-* their quantiles, which replace the normal ones in intervals, as in split conformal prediction;
+* their quantiles, which replace the normal ones in intervals, as in split conformal prediction: around
+  the centre of the bin, since what all its cells miss by is no spread;
 * in a column with an atom, a value that many cells share (zeros, a bound, 0 and 1), the quantiles of the
   values themselves. An interval then ends exactly at a value that occurs.
 
@@ -40,6 +41,7 @@ from cellworth.complete.gaussian.residual_bins import (
     NORMAL,
     PRIOR_CELLS,
     PRIOR_OF_BIN,
+    bin_centres,
     bin_scales,
     ends_at_values,
     equal_bins,
@@ -198,20 +200,22 @@ class Calibration:
         self.value_factor[j] = shrunk_ratios((scores - expected) ** 2, spread, bins, usual)[of_bin]
         if margin is None:  # scores are values
             self.score_factor[j] = self.value_factor[j]
-        scales = bin_scales(standardised, bins)
-        level = np.concatenate([standardised[at] / scale for at, scale in zip(bins, scales, strict=True)])
+        centres = bin_centres(standardised, bins)
+        off = standardised - np.repeat(centres, [len(at) for at in bins])
+        scales = bin_scales(off, bins)
+        level = np.concatenate([off[at] / scale for at, scale in zip(bins, scales, strict=True)])
         whole = sorted_quantiles(level)
         trust = len(values) / (len(values) + PRIOR_CELLS)
         whole = trust * whole + (1 - trust) * np.sqrt(usual) * NORMAL
         made = []
-        for at, scale in zip(bins, scales, strict=True):
+        for at, centre, scale in zip(bins, centres, scales, strict=True):
             trust = len(at) / (len(at) + PRIOR_OF_BIN)
             if self.atoms[j]:
                 made.append(value_quantiles(values, at, trust * believed))
             elif len(bins) == 1:
                 made.append(whole)
             else:
-                made.append(scale * (whole + trust * (sorted_quantiles(level[at]) - whole)))
+                made.append(centre + scale * (whole + trust * (sorted_quantiles(level[at]) - whole)))
         self.quantiles[j] = np.array(made)[of_bin]
         if self.cells is not None:
             self.cells[j] = np.array([len(at) for at in bins])[of_bin]
