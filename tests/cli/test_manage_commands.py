@@ -1,5 +1,7 @@
 """Manage a running campaign: budget, prices, other people's leases, the clock."""
 
+import csv
+import io
 import re
 from datetime import UTC, datetime, timedelta
 
@@ -125,5 +127,7 @@ def test_a_campaign_on_a_folder_that_is_moved(study, tmp_path):
     done = study("export", "--out", "now", "--json").json
     assert done["holes"] == int(holes.sum()) - 4
     assert pq.read_table(tmp_path / "now").num_rows == 60
-    assert study("export").code == 2
+    printed = list(csv.DictReader(io.StringIO(study("export").out)))
+    assert [line["id"] for line in printed] == ids.to_pylist()
+    assert sum(line[name] == "" for line in printed for name in "abc") == int(holes.sum()) - 4
     assert study("check").code == 0
