@@ -14,11 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array
+from cellworth.blocks.one_core import one_core
 from cellworth.complete import GaussianCompleter
 from cellworth.forecasting.table_forecast import outlook_of
 from cellworth.model.candidates import Candidate, candidate_named
 from cellworth.model.cross_validation import score_predictions
-from cellworth.model.fitted_model import fit_candidate, one_core
+from cellworth.model.fitted_model import fit_candidate
 from studies.completion.report import markdown_table
 from studies.money.development_tables import HALVES, RunStart, half_of, start_of
 from studies.money.kept_cases import CaseFolder, Record, Start, StartTask, start_tasks, what_was_run

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from cellworth.blocks.one_core import one_core
 from cellworth.campaign.assessment.campaign_outlook import DEPTHS, FOLDS
 from cellworth.forecasting.outlook import Outlook
 from cellworth.forecasting.stop_rule import StopRule, decide
 from cellworth.forecasting.table_forecast import PastPurchases, earlier_points, outlook_of
 from cellworth.model.candidates import Candidate
 from cellworth.model.cross_validation import score_predictions
-from cellworth.model.fitted_model import fit_candidate, one_core
+from cellworth.model.fitted_model import fit_candidate
 from cellworth.strategy import get
 from studies.completion.report import markdown_table
 from studies.money.development_tables import HALVES, NAMES, RunStart, half_of, start_of

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from functools import cache
 from typing import Any, Self
 
 from joblib import effective_n_jobs
-from threadpoolctl import ThreadpoolController
 
 from cellworth.blocks.engine_protocol import (
     Blocks,
@@ -25,6 +22,7 @@ from cellworth.blocks.engine_protocol import (
     merge_in_tree,
     suitable_rows,
 )
+from cellworth.blocks.one_core import one_blas_thread
 
 BLOCK_BYTES = 1 << 18  # per array; a step uses five arrays at a time, which must fit in a core's L2 cache
 MIN_ROWS = 640  # with fewer rows, call overhead exceeds the work
@@ -189,20 +187,9 @@ def block_size(shape: tuple[int, int], itemsize: int) -> int:
 @contextmanager
 def worker_threads(n_threads: int) -> Iterator[ThreadPoolExecutor | None]:
     """Yield a thread pool, or None for one thread, with BLAS limited to one thread meanwhile."""
-    with _blas().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         if n_threads == 1:
             yield None
         else:
             with ThreadPoolExecutor(n_threads) as pool:
                 yield pool
-
-
-def _blas() -> ThreadpoolController:
-    """Find the loaded BLAS libraries: NumPy's, and SciPy's own once `scipy.linalg` is imported."""
-    return _loaded_blas("scipy.linalg" in sys.modules)
-
-
-@cache
-def _loaded_blas(with_scipy: bool) -> ThreadpoolController:
-    """Find them; cached, since it takes milliseconds."""
-    return ThreadpoolController()

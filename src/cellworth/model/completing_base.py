@@ -14,13 +14,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from cellworth.arrays import AnyArray, Float64Array, IntArray
+from cellworth.blocks.one_core import one_core
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import is_missing
 from cellworth.errors import DataError, ParameterError
 from cellworth.model.candidates import Candidate, candidate_named, default_models, own_candidates
 from cellworth.model.cross_validation import Estimate, scorable
 from cellworth.model.feature_views import can_draw
-from cellworth.model.fitted_model import FittedModel, fit_candidate, one_core
+from cellworth.model.fitted_model import FittedModel, fit_candidate
 from cellworth.model.held_out_folds import fit_completer
 from cellworth.model.learners import quiet_about_rare_classes
 from cellworth.model.mixed_frames import encoded_like, is_mixed, table_of

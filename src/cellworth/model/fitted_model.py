@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from threadpoolctl import ThreadpoolController
 
 from cellworth.arrays import BoolArray, Float64Array, FloatArray, IntArray
+from cellworth.blocks.one_core import one_core
 from cellworth.errors import DataError
 from cellworth.model.candidates import Candidate, candidate_named
 from cellworth.model.cross_validation import Score, score_predictions, widened
@@ -182,19 +179,6 @@ def fit_learners(
     if parallel:
         learner.set_params(n_jobs=None)  # threads add predictions of trees in any order
     return ((candidate.view, whole),)
-
-
-@contextmanager
-def one_core() -> Iterator[None]:
-    """Keep BLAS and OpenMP to one thread, in the calling thread: the same sums on any machine."""
-    with _controller().limit(limits=1):
-        yield
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    """Find the loaded libraries; cached, since it takes milliseconds."""
-    return ThreadpoolController()
 
 
 def cross_validate(

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import clone
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.blocks.one_core import one_core
 from cellworth.cached_property import cached_property
 from cellworth.complete import GaussianCompleter
 from cellworth.model.candidates import Candidate
@@ -21,7 +22,7 @@ from cellworth.model.complete_rows import THINNED
 from cellworth.model.cross_validation import deal
 from cellworth.model.discrete_draws import make_discrete
 from cellworth.model.feature_views import ViewedRows, can_draw
-from cellworth.model.fitted_model import FittedModel, fit_learners, one_core
+from cellworth.model.fitted_model import FittedModel, fit_learners
 
 DRAWN = 20
 """Complete versions drawn of each held-out row."""

@@ -8,11 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from cellworth.arrays import Float64Array
+from cellworth.blocks.one_core import one_core
 from cellworth.errors import ParameterError
 from cellworth.model.completing_models import CompletingClassifier, CompletingRegressor
 from cellworth.model.discrete_draws import FEW_VALUES, category_offsets
 from cellworth.model.feature_views import can_draw, sample_alike
-from cellworth.model.fitted_model import FittedModel, one_core
+from cellworth.model.fitted_model import FittedModel
 from cellworth.policy.information import Information
 from cellworth.table import ColumnLayout
 

@@ -14,13 +14,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, r2_score, roc_auc_score, root_mean_squared_error
 
 from cellworth.arrays import AnyArray, FloatArray
+from cellworth.blocks.one_core import one_core
 from cellworth.complete import GaussianCompleter
 from cellworth.errors import ParameterError
 from cellworth.messages import shorten
 from cellworth.model import Candidate, choose_model, fit_candidate
 from cellworth.model.candidates import candidate_named
 from cellworth.model.cross_validation import scorable
-from cellworth.model.fitted_model import one_core
 from cellworth.simulation.hidden_truth import World
 from cellworth.table import Table
 

@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.blocks.one_core import one_core
 from cellworth.complete.hold_out import hide_cells
 from cellworth.model import Candidate, fit_candidate
 from cellworth.model.cross_validation import (
@@ -28,7 +29,6 @@ from cellworth.model.cross_validation import (
     score_predictions,
     scored_classes,
 )
-from cellworth.model.fitted_model import one_core
 from cellworth.progress import Steps
 from cellworth.strategy.auto_choice import Lead
 from cellworth.strategy.buying_task import BuyingTask

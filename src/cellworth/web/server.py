@@ -77,7 +77,7 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=PATIENCE,
         http=watched(limits),
-        backlog=limits.connections // 2,  # so many are accepted in one go, before any of them can be ended
+        backlog=max(16, limits.connections // 8),  # three times as many may be open before they are ended
         lifespan="on",
         ws="none",
     )

@@ -91,9 +91,9 @@ def test_products_of_a_few_rows_and_any_number_of_columns(level, dtype):
         new = A.copy()
         fused_step.land(X, new, P, rows, model)
         # A sum of k products is within k roundings of each.
-        exact, sizes = np.float64(A) @ P, np.abs(np.float64(A)) @ np.abs(P)
+        exact, sizes = A.astype(np.float64) @ P, np.abs(A.astype(np.float64)) @ np.abs(P)
         assert (np.abs(new - exact) <= d * unit * sizes).all()
-        exact, sizes = np.float64(point).T @ point, np.abs(np.float64(point)).T @ np.abs(point)
+        exact, sizes = point.astype(np.float64).T @ point, np.abs(point.astype(np.float64)).T @ np.abs(point)
         assert (np.abs(gram - exact) <= 2 * n * unit * sizes).all()  # our sum and the oracle's
         assert (gram == gram.T).all()
 

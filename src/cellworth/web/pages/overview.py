@@ -114,6 +114,6 @@ async def ask(
     except CellworthError as error:
         return rejected(request, path_of(name), str(error), wish={"budget": budget, "count": count})
     if not asked.batch:
-        why = "none-left" if asked.batch.note == NONE_LEFT else "nothing"
-        return back(request, path_of(name), "stopped" if asked.stop else why)
+        why = "stopped" if asked.stop else "nothing"
+        return back(request, path_of(name), "none-left" if asked.batch.note == NONE_LEFT else why)
     return back(request, path_of(name, "queue"), "asked", count=len(asked.batch))
