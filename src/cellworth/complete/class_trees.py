@@ -12,7 +12,7 @@ import numpy as np
 
 from cellworth.arrays import AnyArray, FloatArray, IntArray
 from cellworth.complete.compiled.library import address, kernels
-from cellworth.complete.extra_trees import TIE, ExtraTrees, draw_bags, hashed, place_children, random_split
+from cellworth.complete.extra_trees import TIE, ExtraTrees, Level, draw_bags, random_split
 
 
 @dataclass(frozen=True)
@@ -109,30 +109,15 @@ def _grow_by_levels(
     leaf: int,
     share: float,
 ) -> None:
-    """Fill in all trees, level by level. ``rows`` are those of the open nodes, node by node."""
-    trees, q = forest.trees, forest.shares.shape[2]
-    tree, node = np.arange(len(bags)), np.zeros(len(bags), dtype=np.int64)
-    used = np.ones(len(bags), dtype=np.int64)
-    rows, sizes = bags.ravel().astype(np.int64), np.full(len(bags), bags.shape[1])
-    while len(tree):
-        of_node = np.repeat(np.arange(len(tree)), sizes)
-        totals = np.bincount(of_node * q + classes[rows], minlength=len(tree) * q).reshape(-1, q)
-        forest.shares[tree, node] = totals / sizes[:, None]
-        by, threshold = _best_splits(features, classes, rows, of_node, sizes, totals, keys, leaf, share)
+    """Fill in all trees, level by level."""
+    q, level = forest.shares.shape[2], Level.of_bags(bags, keys)
+    while len(level.tree):
+        of_node, sizes, rows = level.of_node, level.sizes, level.rows
+        totals = np.bincount(of_node * q + classes[rows], minlength=len(sizes) * q).reshape(-1, q)
+        forest.shares[level.tree, level.node] = totals / sizes[:, None]
+        by, threshold = _best_splits(features, classes, rows, of_node, sizes, totals, level.keys, leaf, share)
         splits = (totals.max(axis=1) < sizes) & (sizes >= 2 * leaf) & (by >= 0)
-        kept = splits[of_node]
-        rows, of_node = rows[kept], of_node[kept]
-        right = features[rows, by[of_node]] > threshold[of_node]
-        trees.feature[tree[splits], node[splits]] = by[splits]
-        trees.number[tree[splits], node[splits]] = threshold[splits]
-        trees.child[tree[splits], node[splits]], used = place_children(tree[splits], used)
-        branch = 2 * of_node + right
-        rows = rows[np.argsort(branch, kind="stable")]
-        both = np.repeat(splits, 2)
-        sizes = np.bincount(branch, minlength=2 * len(tree))[both]
-        node = (trees.child[tree, node][:, None] + np.arange(2)).ravel()[both]
-        keys = hashed(keys[:, None] + np.arange(1, 3, dtype=np.uint64)).ravel()[both]
-        tree = np.repeat(tree, 2)[both]
+        level = level.split(forest.trees, features, splits, by, threshold)
 
 
 def _best_splits(

@@ -170,33 +170,77 @@ def _grow_by_levels(
     leaf: int,
     share: float,
 ) -> None:
-    """Fill in all trees, level by level. ``rows`` are those of the open nodes, node by node."""
-    tree = np.arange(len(bags))
-    node = np.zeros(len(bags), dtype=np.int64)
-    used = np.ones(len(bags), dtype=np.int64)
-    rows, sizes = bags.ravel().astype(np.int64), np.full(len(bags), bags.shape[1])
-    while len(tree):
-        of_node = np.repeat(np.arange(len(tree)), sizes)
-        y, starts = target[rows], np.cumsum(sizes) - sizes
-        total = np.bincount(of_node, weights=y, minlength=len(tree)).astype(np.float64)
-        trees.number[tree, node] = total / sizes
+    """Fill in all trees, level by level."""
+    level = Level.of_bags(bags, keys)
+    while len(level.tree):
+        of_node, sizes = level.of_node, level.sizes
+        y, starts = target[level.rows], np.cumsum(sizes) - sizes
+        total = np.bincount(of_node, weights=y, minlength=len(sizes)).astype(np.float64)
+        trees.number[level.tree, level.node] = total / sizes
         spread = np.minimum.reduceat(y, starts) < np.maximum.reduceat(y, starts)
-        by, threshold = _best_splits(features, y, rows, of_node, starts, sizes, total, keys, leaf, share)
-        splits = spread & (sizes >= 2 * leaf) & (by >= 0)
+        by, threshold = _best_splits(
+            features, y, level.rows, of_node, starts, sizes, total, level.keys, leaf, share
+        )
+        level = level.split(trees, features, spread & (sizes >= 2 * leaf) & (by >= 0), by, threshold)
+
+
+@dataclass(frozen=True)
+class Level:
+    """The open nodes of all trees, k of them, tree by tree.
+
+    Attributes
+    ----------
+    tree, node : (k,) arrays
+        Where they are.
+    rows : array
+        Those of the nodes, node by node.
+    sizes : (k,) array
+        How many each has.
+    keys : (k,) array
+        Of their random numbers.
+    used : (T,) array
+        How many nodes each tree has so far.
+    """
+
+    tree: IntArray
+    node: IntArray
+    rows: IntArray
+    sizes: IntArray
+    keys: AnyArray
+    used: IntArray
+
+    @classmethod
+    def of_bags(cls, bags: IntArray, keys: AnyArray) -> Level:
+        """Return the roots of trees with these rows (T, n) and keys (T,)."""
+        tree, node = np.arange(len(bags)), np.zeros(len(bags), dtype=np.int64)
+        sizes, used = np.full(len(bags), bags.shape[1]), np.ones(len(bags), dtype=np.int64)
+        return cls(tree, node, bags.ravel().astype(np.int64), sizes, keys, used)
+
+    @property
+    def of_node(self) -> IntArray:
+        """The number of the node that each row belongs to."""
+        return np.repeat(np.arange(len(self.tree)), self.sizes)
+
+    def split(
+        self, trees: ExtraTrees, features: FloatArray, splits: BoolArray, by: IntArray, threshold: FloatArray
+    ) -> Level:
+        """Put the splits of nodes (k,) into their trees, and return the children."""
+        of_node, tree, node = self.of_node, self.tree, self.node
         kept = splits[of_node]
-        rows, of_node = rows[kept], of_node[kept]
+        rows, of_node = self.rows[kept], of_node[kept]
         right = features[rows, by[of_node]] > threshold[of_node]
-        trees.feature[tree[splits], node[splits]] = by[splits]
-        trees.number[tree[splits], node[splits]] = threshold[splits]
-        trees.child[tree[splits], node[splits]], used = place_children(tree[splits], used)
-        branch = 2 * of_node + right
-        rows = rows[np.argsort(branch, kind="stable")]
-        counts = np.bincount(branch, minlength=2 * len(tree))
-        both = np.repeat(splits, 2)
-        sizes = counts[both]
-        node = (trees.child[tree, node][:, None] + np.arange(2)).ravel()[both]
-        keys = hashed(keys[:, None] + np.arange(1, 3, dtype=np.uint64)).ravel()[both]
-        tree = np.repeat(tree, 2)[both]
+        at = tree[splits], node[splits]
+        trees.feature[at], trees.number[at] = by[splits], threshold[splits]
+        trees.child[at], used = place_children(tree[splits], self.used)
+        branch, both = 2 * of_node + right, np.repeat(splits, 2)
+        return Level(
+            np.repeat(tree, 2)[both],
+            (trees.child[tree, node][:, None] + np.arange(2)).ravel()[both],
+            rows[np.argsort(branch, kind="stable")],
+            np.bincount(branch, minlength=2 * len(tree))[both],
+            hashed(self.keys[:, None] + np.arange(1, 3, dtype=np.uint64)).ravel()[both],
+            used,
+        )
 
 
 def place_children(tree: IntArray, used: IntArray) -> tuple[IntArray, IntArray]:
