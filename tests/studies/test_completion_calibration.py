@@ -24,7 +24,7 @@ def test_figures_of_a_completer_whose_distribution_is_known(deviation, covered, 
     rng = np.random.default_rng(0)
     truth = rng.normal(size=(4000, 3))
     holed = np.where(rng.random(truth.shape) < 0.5, truth, np.nan)
-    found = measure([judge(Known(truth.shape, deviation), truth, holed)])
+    found = measure([judge(Known(truth.shape, deviation), truth, holed, np.arange(truth.shape[1]))])
     # 6,000 cells: 0.004 a standard error of a share, 2 % of a mean square.
     assert found[0] == pytest.approx(covered, abs=0.02)
     assert np.isnan(found[1])
@@ -46,7 +46,7 @@ def test_draws_are_put_together_in_units_that_do_not_depend_on_what_is_kept():
         holed = np.where(rng.random(truth.shape) < 0.5, truth, np.nan)
         known = Known(truth.shape, 1.0)
         known.variance_ = np.broadcast_to(np.nanmean(holed**2, axis=0), truth.shape)
-        draws.append(judge(known, truth, holed))
+        draws.append(judge(known, truth, holed, np.arange(truth.shape[1])))
     # 400 coins: the standard error of the sum is 5 %, and so is that of the variances.
     assert measure(draws)[6] == pytest.approx(1, abs=0.25)
     assert measure(draws)[8] < 0.01

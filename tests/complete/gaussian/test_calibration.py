@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from cellworth.blocks import ThreadEngine, open_blocks
 from cellworth.complete.gaussian import GaussianCompleter
-from cellworth.complete.gaussian.calibration import LEVELS, MAX_LEVERAGE, Calibration, LeftOut, leverage_unit
+from cellworth.complete.gaussian.calibration import LEVELS, MAX_LEVERAGE, Calibration, leverage_unit
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
+from cellworth.complete.gaussian.left_out_cells import LeftOut
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian
 
@@ -242,3 +246,42 @@ def test_uncertainties_hold_where_rows_are_few_and_columns_many(n, d, share):
         variances.append(completer.variance_[hidden])
     assert 0.87 < np.concatenate(inside).mean() < 0.93
     assert 0.8 < np.concatenate(squares).mean() / np.concatenate(variances).mean() < 1.3
+
+
+@settings(deadline=None, max_examples=15)
+@given(
+    seed=st.integers(0, 2**16),
+    n=st.integers(100, 900),
+    booleans=st.integers(0, 2),
+    block_rows=st.integers(10, 500),
+)
+def test_any_cut_into_blocks_gives_the_variances_of_the_whole_table(seed, n, booleans, block_rows):
+    """Beside columns of two values, a number has few predictions: bins of one prediction are one bin."""
+    rng = np.random.default_rng(seed)
+    yes = (rng.random((n, booleans)) < 0.4).astype(float)
+    X = np.column_stack([rng.exponential(size=n) + yes.sum(axis=1), yes])
+    X[rng.random(X.shape) < 0.3] = np.nan
+    whole = GaussianCompleter().fit(X)
+    with ThreadEngine(n_jobs=1, block_rows=block_rows) as engine:
+        completed, variance = GaussianCompleter().fit(open_blocks(X, engine=engine)).completed_.gather()
+    # Sums over other blocks differ by rounding, as in the other comparisons of blocks with arrays.
+    np.testing.assert_allclose(completed, whole.completed_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(variance, whole.variance_, rtol=1e-5, atol=1e-9)
+
+
+def test_bins_of_one_prediction_hold_all_of_its_cells():
+    """The factor at a prediction that most cells share is their mean square, whatever bins they fall in."""
+    rng = np.random.default_rng(8)
+    mean = np.concatenate([np.full(700, 0.5), np.linspace(1, 2, 100)])[:, None]
+    scores = mean + rng.normal(size=mean.shape)
+    ones = np.ones_like(mean)
+    cells = LeftOut(scores, scores, mean, ones, 5 * ones, 5 * ones, 0 * ones, np.ones(mean.shape, dtype=bool))
+    learned = Calibration.of(cells, Margins((None,)))
+    assert np.unique(learned.centres[0]).tolist() == [0.5, pytest.approx(1.5, abs=0.01)]
+    assert learned.cells is not None
+    assert learned.cells[0, 0] == 700
+    # Shrunk towards the whole column as by 20 of 720 cells; its factor is less than 20 % away.
+    expected = float(((scores - mean)[:700] ** 2).mean())
+    assert learned.value_factors(np.array([[0.5]]))[0, 0] == pytest.approx(expected, rel=20 / 720 * 0.2)
+    around = learned.value_factors(np.array([[0.5 - 1e-15], [0.5 + 1e-15]]))
+    assert around[0, 0] == pytest.approx(around[1, 0], rel=1e-12)

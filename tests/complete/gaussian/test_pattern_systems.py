@@ -6,7 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.complete.gaussian import pattern_systems as systems_module
-from cellworth.complete.gaussian.pattern_systems import PatternBatches, Patterns, SharedPatterns, Systems
+from cellworth.complete.gaussian.pattern_systems import (
+    PatternBatches,
+    Patterns,
+    SharedPatterns,
+    Systems,
+    log_diagonals,
+)
 
 SOLVERS = [PatternBatches, SharedPatterns]
 
@@ -89,3 +95,15 @@ def test_blocks_cover_all_rows_in_either_layout(monkeypatch, is_compiled):
     expected = row_by_row(A[np.ix_(c, c)], ordered, active[laid_out.order][:, c])
     np.testing.assert_allclose(sum(p[0] for p in parts), expected[0], rtol=1e-9)
     np.testing.assert_allclose(np.vstack([p[2] for p in parts]), expected[2], rtol=1e-9, atol=1e-12)
+
+
+def test_logarithms_of_a_diagonal_do_not_depend_on_where_it_lies():
+    """Of many matrices that are kept, some lie right before the result in memory."""
+    diagonals = np.exp(0.5 * np.random.default_rng(0).normal(size=(5000, 4)))
+    expected = np.log(diagonals)
+    matrices, found = [], []
+    for diagonal in diagonals:
+        matrices.append(np.diag(diagonal))
+        found.append(log_diagonals(matrices[-1]))
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(log_diagonals(np.stack(matrices)), expected)

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cellworth.blocks.cell_columns import CellColumns
 from cellworth.complete.compiled.library import kernels
 from cellworth.complete.gaussian import streamed_step as module
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
 from cellworth.complete.gaussian.factor_gaussian import FactorGaussian
-from cellworth.complete.gaussian.streamed_step import MOST_COLUMNS, can_stream, streamed_step
+from cellworth.complete.gaussian.streamed_step import MOST_COLUMNS, can_stream, completed_sums, streamed_step
 from cellworth.complete.scaling import Scaling
 from tests.complete.gaussian.test_pattern_systems import positive_definite
 from tests.conftest import need
@@ -58,10 +59,44 @@ def test_sums_equal_one_row_at_a_time(seed, n, d, share, dtype, alike):
     got, expected = streamed_step(model, X, scaling), row_by_row(model, X, scaling)
     for one, other in zip(got, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-8 * max(1, np.abs(other).max()))
+    for one, other in zip(completed_sums(model, X, scaling), expected[1:3], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-8 * max(1, np.abs(other).max()))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 2**16),
+    lengths=st.lists(st.integers(0, 40), min_size=1, max_size=3),
+    d=st.sampled_from([1, 7, 8, 16, 17, 20, 24, 33, 64]),
+    dtype=st.sampled_from(["f4", "f8"]),
+    share=st.sampled_from([0, 0.3, 0.7]),
+    skipped=st.integers(0, 12),
+)
+def test_columns_as_arrow_keeps_them_are_the_same_rows(seed, lengths, d, dtype, share, skipped):
+    pyarrow = pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(seed)
+    model = DenseGaussian(rng.normal(size=d), positive_definite(rng, d))
+    n = sum(lengths) + skipped + 1
+    X = rng.normal(size=(n, d)).astype(dtype)
+    holes = rng.random(X.shape) < share
+    ends = [np.cumsum(lengths), np.cumsum(lengths[::-1])]  # columns are cut in different places
+    columns = []
+    for j in range(d):
+        pieces = np.split(np.arange(n), ends[j % 2])
+        arrays = [pyarrow.array(X[rows, j], mask=holes[rows, j]) for rows in pieces]
+        columns.append(pyarrow.chunked_array(arrays).slice(skipped))
+    cells = CellColumns.of(columns, n - skipped, np.dtype(dtype))
+    X[holes] = np.nan
+    np.testing.assert_array_equal(cells.rows(), X[skipped:])
+    scaling = Scaling(rng.normal(size=d), rng.random(d) + 0.5)
+    expected = streamed_step(model, X[skipped:], scaling)
+    for one, other in zip(streamed_step(model, cells, scaling), expected, strict=True):
+        # Other chunks of rows: the sums are rounded in another order.
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10 * max(1, np.abs(other).max()))
 
 
 def test_rows_of_several_chunks_and_the_same_patterns():
-    """20 columns make chunks of 3,276 rows; the layout of the systems is the oracle here."""
+    """20 columns make chunks of 1,638 rows; the layout of the systems is the oracle here."""
     rng = np.random.default_rng(1)
     model = DenseGaussian(rng.normal(size=20), positive_definite(rng, 20))
     X = rng.normal(size=(8000, 20))
@@ -70,7 +105,10 @@ def test_rows_of_several_chunks_and_the_same_patterns():
     observed = ~np.isnan(X)
     layout = model.layout(observed)
     expected = layout.expect(model, layout.prepared(np.where(observed, X, 0)))
-    for one, other in zip(streamed_step(model, X, Scaling(np.zeros(20), np.ones(20))), expected, strict=True):
+    scaling = Scaling(np.zeros(20), np.ones(20))
+    for one, other in zip(streamed_step(model, X, scaling), expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-7)
+    for one, other in zip(completed_sums(model, X, scaling), expected[1:3], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-7)
 
 
@@ -99,8 +137,9 @@ def test_one_of_many_systems_that_is_not_positive_definite_is_noticed():
     covariance[0, 8] = covariance[8, 0] = 2.0
     X = np.where(np.eye(9, k=-1) + np.eye(9) > 0, np.nan, 1.0)
     X[0, 8] = np.nan
-    with pytest.raises(np.linalg.LinAlgError):
-        streamed_step(DenseGaussian(np.zeros(9), covariance), X, Scaling(np.zeros(9), np.ones(9)))
+    for step in (streamed_step, completed_sums):
+        with pytest.raises(np.linalg.LinAlgError):
+            step(DenseGaussian(np.zeros(9), covariance), X, Scaling(np.zeros(9), np.ones(9)))
 
 
 def test_a_matrix_that_is_not_positive_definite_is_noticed():

@@ -14,6 +14,9 @@ of equal size, and a hole takes from the bins around its own prediction
 * in a column with an atom, a value that many cells share (zeros, a bound, 0 and 1), the quantiles of the
   values themselves. An interval then ends exactly at a value that occurs.
 
+Not in the columns of a category: a left-out one is known from the others, which are missing in a hole. They
+keep the variance that the model expects, times what is usual in the table.
+
 Rows may differ in spread: where some are far from the mean in all columns, those are less predictable, too.
 
 The row of a cell took part in the fit, so its residual is too small. In a regression fitted to n rows, a row
@@ -29,24 +32,26 @@ leverage differs in a table with holes is measured on cells that were really hid
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
-from cellworth.complete.gaussian.margins import Margins, has_atom
+from cellworth.complete.gaussian.left_out_cells import LeftOut, believed_ranges, determined, of_category
+from cellworth.complete.gaussian.margins import Margins, columns_with_atoms
 from cellworth.complete.gaussian.residual_bins import (
     LEVELS,
     NORMAL,
     PRIOR_CELLS,
     PRIOR_OF_BIN,
+    Bins,
     bin_centres,
     bin_scales,
     ends_at_values,
     equal_bins,
     shrunk_ratios,
     sorted_quantiles,
+    sorted_rows,
     usual_ratio,
     value_quantiles,
 )
@@ -58,46 +63,8 @@ MAX_FACTOR = 2.0  # of the variance of scores in columns that are mapped by rank
 TAILS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)  # degrees of freedom to choose from
 LEAST_GAIN = 0.02  # of twice the mean log-likelihood of a cell, for rows to differ in spread
 CALIBRATION_ROWS = 4096  # approximate number to use, evenly spaced in the table
-DETERMINED = 0.05  # share of a column's variance that the other columns leave
-
-
-class LeftOut(NamedTuple):
-    """Observed cells of some rows (m, d), each predicted from the others of its row; 0 in the holes.
-
-    Attributes
-    ----------
-    values : the cells in the user's units
-    scores : the same as the model sees them
-    mean, variance : of the prediction of each score
-    distance : squared Mahalanobis distance of the others from the mean
-    others : their number
-    leverage : of the row in the prediction
-    observed : bool array
-    """
-
-    values: FloatArray
-    scores: FloatArray
-    mean: FloatArray
-    variance: FloatArray
-    distance: FloatArray
-    others: FloatArray
-    leverage: FloatArray
-    observed: BoolArray
-
-    def standardised_squares(self) -> FloatArray:
-        """Return the squared errors of the observed cells over their variances, (k,)."""
-        at = self.observed
-        return np.asarray((self.scores[at] - self.mean[at]) ** 2 / self.variance[at])
-
-    def without_own_row(self) -> LeftOut:
-        """Return the cells with errors and variances as those of a fit without their row.
-
-        The errors are moved by moving the scores. Predictions stay as they are: without its row, that of a
-        large value would be smaller, and cells would be sorted by their own values.
-        """
-        rest = 1 - self.leverage
-        moved = self.mean + (self.scores - self.mean) / rest
-        return self._replace(scores=np.where(self.observed, moved, 0), variance=self.variance / rest)
+CELLS_AT_ONCE = 200_000  # of the columns that are calibrated together
+TIED = 1e-9  # standard deviations of a score: predictions that are closer are equal but for rounding
 
 
 @dataclass(frozen=True)
@@ -108,6 +75,7 @@ class Calibration:
     ----------
     centres : (d, b) array
         The median prediction of each bin, increasing; the last ones are repeated if a column has fewer bins.
+        Bins of the same median are one.
     score_factor : (d, b) array
         Mean square of the standardised residuals.
     value_factor : (d, b) array
@@ -139,24 +107,27 @@ class Calibration:
         """Learn from left-out cells."""
         d = cells.observed.shape[1]
         made = cls.normal(d, MOST_BINS)
-        for j in range(d):
-            counts = np.unique(cells.values[cells.observed[:, j], j], return_counts=True)[1]
-            shared = len(counts) > 0 and has_atom(counts)
-            made.atoms[j] = shared and not _determined(cells, j)
-            if margins.columns[j] is None:
-                made.limits[:, j] = _believed_range(cells, j, bounded=shared)
+        at_once = max(1, CELLS_AT_ONCE // max(1, len(cells.observed)))
+        groups = [slice(first, min(first + at_once, d)) for first in range(0, d, at_once)]
+        as_they_are, one_hot = ~margins.ranked, of_category(cells)
+        for some in groups:
+            part = LeftOut._make(array[:, some] for array in cells)
+            shared = columns_with_atoms(part.values, part.observed)
+            made.atoms[some] = [atom and not determined(part, j) for j, atom in enumerate(shared.tolist())]
+            made.atoms[some] &= ~one_hot[some]
+            limits = believed_ranges(part, bounded=shared)
+            made.limits[:, some] = np.where(as_they_are[some], limits, made.limits[:, some])
         cells = cells._replace(mean=np.where(cells.observed, made.within(cells.mean), 0)).without_own_row()
+        cells = cells._replace(observed=cells.observed & ~one_hot)
         made = replace(made, tail=_tail(cells, made.atoms))
         cells = cells._replace(variance=cells.variance * made.spreads(cells.distance, cells.others))
         usual = usual_ratio(cells.standardised_squares())
-        for j in range(d):
-            at = np.flatnonzero(cells.observed[:, j])
-            if len(at):
-                # Rounded, so that equal predictions stay in the order of their rows on every engine.
-                at = at[np.argsort(cells.mean[at, j].round(9), kind="stable")]
-                column = (part[at, j] for part in (cells.values, cells.scores, cells.mean, cells.variance))
-                share = float((1 / (1 + 2 * cells.leverage[at, j])).mean())
-                made.fill_column(j, *column, believed=share, usual=usual, margins=margins)
+        made.score_factor[one_hot] = made.value_factor[one_hot] = usual
+        made.quantiles[one_hot] = np.sqrt(usual) * NORMAL
+        known = np.asarray(cells.observed.any(axis=0))
+        for some in groups:
+            if known[some].any():
+                made.fill_columns(some.start + np.flatnonzero(known[some]), cells, usual, margins)
         return made
 
     @classmethod
@@ -168,57 +139,40 @@ class Calibration:
         plain = np.zeros((d, bins)), ones, ones.copy(), quantiles, np.zeros(d, dtype=bool), limits
         return cls(*plain, cells=np.zeros((d, bins)))
 
-    def fill_column(
-        self,
-        j: int,
-        values: FloatArray,
-        scores: FloatArray,
-        mean: FloatArray,
-        variance: FloatArray,
-        *,
-        believed: float,
-        usual: float,
-        margins: Margins,
-    ) -> None:
-        """Fill in one column from its cells, sorted by their predictions.
+    def fill_columns(self, columns: IntArray, cells: LeftOut, usual: float, margins: Margins) -> None:
+        """Fill in some columns (c,), each with a cell at least.
 
-        ``believed`` is how far the values of a bin count in a column with atoms, in [0, 1]: less if their
-        rows had a large part in the fit. ``usual`` is the factor of the variances in the whole table.
+        ``usual`` is the factor of the variances in the whole table.
         """
+        sort, bins = _sorted_by_prediction(columns, cells)
+        values, scores, mean, variance, leverage = (
+            part[sort] for part in (cells.values, cells.scores, cells.mean, cells.variance, cells.leverage)
+        )
+        bins = _without_ties(bins, _middles(mean, bins), self.limits[:, columns])
+        at = bins.first_bin[:, None] + np.minimum(np.arange(MOST_BINS), bins.n_bins[:, None] - 1)
+        self.centres[columns] = _middles(mean, bins)[at]
         standardised = (scores - mean) / np.sqrt(variance)
-        bins = equal_bins(len(values), max(1, min(MOST_BINS, len(values) // BIN_CELLS)))
-        of_bin = np.minimum(np.arange(MOST_BINS), len(bins) - 1)
-        middles = [(at[(len(at) - 1) // 2], at[len(at) // 2]) for at in bins]  # of the sorted predictions
-        self.centres[j] = mean[np.array(middles)].mean(axis=1)[of_bin]
-        self.score_factor[j] = shrunk_ratios(standardised**2, np.ones_like(mean), bins, usual)[of_bin]
-        expected, spread, margin = mean, variance, margins.columns[j]
-        if margin is not None:  # the mean of a value depends on the variance of its score
-            self.score_factor[j] = self.score_factor[j].clip(1 / MAX_FACTOR, MAX_FACTOR)
-            factor = np.interp(mean, self.centres[j], self.score_factor[j])
-            expected, spread = margin.mean_and_variance(mean, variance * factor)
-            scores = margin.to_values(scores)
-        self.value_factor[j] = shrunk_ratios((scores - expected) ** 2, spread, bins, usual)[of_bin]
-        if margin is None:  # scores are values
-            self.score_factor[j] = self.value_factor[j]
-        centres = bin_centres(standardised, bins)
-        off = standardised - np.repeat(centres, [len(at) for at in bins])
-        scales = bin_scales(off, bins)
-        level = np.concatenate([off[at] / scale for at, scale in zip(bins, scales, strict=True)])
-        whole = sorted_quantiles(level)
-        trust = len(values) / (len(values) + PRIOR_CELLS)
-        whole = trust * whole + (1 - trust) * np.sqrt(usual) * NORMAL
-        made = []
-        for at, centre, scale in zip(bins, centres, scales, strict=True):
-            trust = len(at) / (len(at) + PRIOR_OF_BIN)
+        self.score_factor[columns] = shrunk_ratios(standardised**2, np.ones_like(mean), bins, usual)[at]
+        expected, spread = mean.copy(), variance.copy()
+        for j, some in zip(columns, _runs(bins.counts), strict=True):
+            margin = margins.columns[j]
+            if margin is not None:  # the mean of a value depends on the variance of its score
+                self.score_factor[j] = self.score_factor[j].clip(1 / MAX_FACTOR, MAX_FACTOR)
+                factor = np.interp(mean[some], self.centres[j], self.score_factor[j])
+                expected[some], spread[some] = margin.mean_and_variance(mean[some], variance[some] * factor)
+                scores[some] = margin.to_values(scores[some])
+        self.value_factor[columns] = shrunk_ratios((scores - expected) ** 2, spread, bins, usual)[at]
+        as_they_are = columns[~margins.ranked[columns]]  # scores are values
+        self.score_factor[as_they_are] = self.value_factor[as_they_are]
+        self.quantiles[columns] = _quantiles(standardised, bins, usual)[at]
+        for j, some, bins_of in zip(columns, _runs(bins.counts), _runs(bins.n_bins), strict=True):
             if self.atoms[j]:
-                made.append(value_quantiles(values, at, trust * believed))
-            elif len(bins) == 1:
-                made.append(whole)
-            else:
-                made.append(centre + scale * (whole + trust * (sorted_quantiles(level[at]) - whole)))
-        self.quantiles[j] = np.array(made)[of_bin]
+                # The values of a bin count less if their rows had a large part in the fit.
+                believed = float((1 / (1 + 2 * leverage[some])).mean())
+                made = _quantiles_of_values(values[some], bins.sizes[bins_of], believed)
+                self.quantiles[j] = made[np.minimum(np.arange(MOST_BINS), len(made) - 1)]
         if self.cells is not None:
-            self.cells[j] = np.array([len(at) for at in bins])[of_bin]
+            self.cells[columns] = bins.sizes[at]
 
     def within(self, mean: FloatArray) -> FloatArray:
         """Return predictions of scores (n, d), those beyond the limits moved to them."""
@@ -310,33 +264,65 @@ def calibration_stride(n_rows: int) -> int:
     return max(1, n_rows // CALIBRATION_ROWS)
 
 
-def _determined(cells: LeftOut, j: int) -> bool:
-    """Return whether the other columns determine a column, as those of a category do.
+def _middles(mean: FloatArray, bins: Bins) -> FloatArray:
+    """Return the median prediction of each bin, (B,), given the sorted predictions."""
+    middles = bins.first[:, None] + np.stack([(bins.sizes - 1) // 2, bins.sizes // 2], axis=1)
+    return np.asarray(mean[middles].mean(axis=1))
 
-    Such a cell is left out with the others at hand, and says nothing of a hole, where they are missing, too.
+
+def _without_ties(bins: Bins, middles: FloatArray, limits: FloatArray) -> Bins:
+    """Return the bins, those of a column with equal median predictions made one.
+
+    A hole of that prediction would otherwise belong to any of them, by the rounding of its last digit. Not
+    those at the limits (2, c): predictions that were moved there are equal to the last digit.
     """
-    at = cells.observed[:, j]
-    return bool(np.median(cells.variance[at, j]) <= DETERMINED * np.var(cells.scores[at, j]))
+    low, high = (bins.of_bins(limit) for limit in limits)
+    inside = (middles > low) & (middles < high)
+    tied = np.zeros(len(middles), dtype=bool)
+    tied[1:] = (np.diff(middles) <= TIED) & inside[1:] & inside[:-1]
+    tied[bins.first_bin] = False
+    return bins.joined(tied)
 
 
-def _believed_range(cells: LeftOut, j: int, *, bounded: bool) -> tuple[float, float]:
-    """Return the range of a column's scores if predictions beyond it are not believed, else all numbers.
+def _sorted_by_prediction(columns: IntArray, cells: LeftOut) -> tuple[tuple[IntArray, IntArray], Bins]:
+    """Return where the cells of some columns are, column by column, sorted by prediction; and their bins."""
+    observed = cells.observed[:, columns].T
+    counts = observed.sum(axis=1)
+    # Rounded, so that equal predictions stay in the order of their rows on every engine.
+    mean = np.where(observed, cells.mean[:, columns].T.round(9), np.inf)
+    order = np.argsort(mean, axis=1, kind="stable")
+    rows = order[np.arange(order.shape[1]) < counts[:, None]]
+    bins = equal_bins(counts, (counts // BIN_CELLS).clip(1, MOST_BINS))
+    return (rows, np.repeat(columns, counts)), bins
 
-    A row far from the mean in other columns may be predicted far beyond what the column ever had. Where rows
-    are in proportion that is right, elsewhere it is not, and never in a ``bounded`` column, where many cells
-    share a value. In others each left-out cell is compared with the range of the other cells, and the ends
-    must be better by more than two standard errors.
-    """
-    at = cells.observed[:, j]
-    scores, mean = cells.scores[at, j], cells.mean[at, j]
-    if len(scores) < 3:
-        return -np.inf, np.inf
-    least, largest = np.partition(scores, (0, 1))[:2], np.partition(scores, (-2, -1))[-2:]
-    low = np.where(scores == least[0], least[1], least[0])
-    high = np.where(scores == largest[1], largest[0], largest[1])
-    gains = (scores - mean) ** 2 - (scores - np.clip(mean, low, high)) ** 2
-    better = bounded or gains.sum() > 2 * np.sqrt(np.square(gains).sum())
-    return (float(least[0]), float(largest[1])) if better else (-np.inf, np.inf)
+
+def _runs(sizes: IntArray) -> list[slice]:
+    """Return slices of these sizes, one after another."""
+    ends = np.cumsum(sizes)
+    return [slice(end - size, end) for end, size in zip(ends.tolist(), sizes.tolist(), strict=True)]
+
+
+def _quantiles(standardised: FloatArray, bins: Bins, usual: float) -> FloatArray:
+    """Return the quantiles of standardised residuals in each bin, (B, len(LEVELS))."""
+    in_order = bins.in_order(standardised)
+    centres = bin_centres(standardised, in_order, bins)
+    off = standardised - bins.of_cells(centres)
+    scales = bin_scales(off, bins)
+    whole = sorted_quantiles(sorted_rows(off / bins.of_cells(scales), bins.counts), bins.counts)
+    trust = (bins.counts / (bins.counts + PRIOR_CELLS))[:, None]
+    whole = bins.of_bins(trust * whole + (1 - trust) * np.sqrt(usual) * NORMAL)
+    centres, scales, alone = centres[:, None], scales[:, None], bins.alone[:, None]
+    own = sorted_quantiles((in_order - centres) / scales, bins.sizes)
+    trust = (bins.sizes / (bins.sizes + PRIOR_OF_BIN))[:, None]
+    return np.where(alone, whole, centres + scales * (whole + trust * (own - whole)))
+
+
+def _quantiles_of_values(values: FloatArray, sizes: IntArray, believed: float) -> FloatArray:
+    """Return the quantiles of the values of a column with atoms in each of its bins, (b, len(LEVELS))."""
+    trust = sizes / (sizes + PRIOR_OF_BIN) * believed
+    numbers = np.arange(len(values))
+    made = (value_quantiles(values, numbers[at], t) for at, t in zip(_runs(sizes), trust, strict=True))
+    return np.array(list(made))
 
 
 def _tail(cells: LeftOut, atoms: BoolArray) -> float:

@@ -32,6 +32,7 @@ from cellworth.complete.gaussian.pattern_systems import (
     Patterns,
     Systems,
     inverse_diagonals,
+    log_diagonals,
     remaining_diagonals,
 )
 
@@ -60,7 +61,7 @@ class DenseGaussian:
     def to_vector(self) -> FloatArray:
         """Return unconstrained parameters: mean, Cholesky factor below the diagonal, log of its diagonal."""
         L = np.linalg.cholesky(self.covariance)
-        return np.concatenate([self.mean, L[np.tril_indices(len(L), -1)], np.log(np.diag(L))])
+        return np.concatenate([self.mean, L[np.tril_indices(len(L), -1)], log_diagonals(L)])
 
     def from_vector(self, vector: FloatArray) -> Self:
         """Return the Gaussian with these parameters; see `to_vector`."""
@@ -97,7 +98,7 @@ class DenseGaussian:
 
     def log_determinant(self) -> float:
         """Return log |Sigma|."""
-        return 2 * float(np.log(np.diag(np.linalg.cholesky(self.covariance))).sum())
+        return 2 * float(log_diagonals(np.linalg.cholesky(self.covariance)).sum())
 
     def improved(self, expected: DenseExpectation, shrinkage: float) -> tuple[float, float, DenseGaussian]:
         """Do the M step: return the penalised and the plain log-likelihood, and the next model, O(d^3)."""
@@ -142,11 +143,11 @@ def _is_cheaper_inverted(active: BoolArray) -> BoolArray:
     """Return for which patterns (P, d) to invert the matrix of the active columns, rather than of the others.
 
     The former costs k^3 / 2 products for k active columns. The latter, for m = d - k others, costs m^3 / 2,
-    and m^2 d for what remains of the diagonal.
+    and m^2 d / 2 for what remains of the diagonal.
     """
     d = active.shape[1]
     k = active.sum(axis=1).astype(np.float64)
-    return k**3 <= (d - k) ** 2 * (3 * d - k)
+    return k**3 <= (d - k) ** 2 * (2 * d - k)
 
 
 class Sums(NamedTuple):
@@ -181,6 +182,7 @@ class DenseLayout:
         rest = np.setdiff1d(np.arange(observed.shape[1]), used)
         self._columns: IntArray = np.concatenate([used, rest])
         self._back: IntArray = np.argsort(self._columns)
+        self._as_given = not len(rest)  # then the columns are in their own order
         self._observed = self.prepared(observed)
 
     def prepared(self, table: AnyArray) -> AnyArray:
@@ -231,38 +233,42 @@ class DenseLayout:
         with_inverses: bool,
     ) -> Sums:
         """Do the E step on sorted values; write completed values minus the mean, sorted, to ``residuals``."""
-        both = np.ix_(self._columns, self._columns)
-        mean, covariance, precision = model.mean[self._columns], model.covariance[both], model.precision[both]
+        mean, A = model.mean, model.precision if self._by_holes else model.covariance
+        if not self._as_given:
+            mean, A = mean[self._columns], A[np.ix_(self._columns, self._columns)]
 
         def of_block(block: BlockSystems) -> Sums:
             residual = residuals[block.rows]
             np.multiply(values[block.rows] - mean, self._observed[block.rows], out=residual)
-            return self._e_step(covariance, precision, residual, block, with_inverses)
+            return self._e_step(A, residual, block, with_inverses)
 
-        inverses, log_determinant, quadratic, first, second = add_up(of_block, self._systems.blocks, engine)
-        at = np.ix_(self._back, self._back)
-        return Sums(inverses, log_determinant, quadratic, first[self._back], second[at])
+        sums = Sums._make(add_up(of_block, self._systems.blocks, engine))
+        if self._as_given:
+            return sums
+        second = sums.second[np.ix_(self._back, self._back)]
+        return sums._replace(first=sums.first[self._back], second=second)
 
     def _e_step(
         self,
-        covariance: FloatArray,
-        precision: FloatArray,
+        A: FloatArray,
         residual: FloatArray,
         block: BlockSystems,
         with_inverses: bool,
     ) -> Sums:
-        """Complete the residuals of a block in place; 0 in the holes on entry."""
+        """Complete the residuals of a block in place; 0 in the holes on entry.
+
+        ``A`` (d, d) is the precision, or the covariance if solved from the observed side.
+        """
         c = len(self._systems.columns)
-        A = (precision if self._by_holes else covariance)[:c, :c]
         # In column-major order, as the solvers work.
-        rhs: FloatArray = (-precision[:c] @ residual.T).T if self._by_holes else residual[:, :c]
-        inverses, log_determinant, solution = block.solver.solve(A, rhs, with_inverses=with_inverses)
+        rhs: FloatArray = (-A[:c] @ residual.T).T if self._by_holes else residual[:, :c]
+        inverses, log_determinant, solution = block.solver.solve(A[:c, :c], rhs, with_inverses=with_inverses)
         quadratic = 0.0
         if self._by_holes:  # `expect` gets the quadratic form from its sums
             residual[:, :c] += solution
         else:
             quadratic = float(np.vdot(solution, rhs))
-            np.copyto(residual, solution @ covariance[:c], where=~self._observed[block.rows])
+            np.copyto(residual, solution @ A[:c], where=~self._observed[block.rows])
         return Sums(inverses, log_determinant, quadratic, residual.sum(axis=0), residual.T @ residual)
 
     def expect(

@@ -74,4 +74,4 @@ def some_rows(n_rows: int, n_columns: int, rng: np.random.Generator) -> IntArray
     many = max(MIN_ROWS, CELLS // n_columns)
     if n_rows > MOST_SHUFFLED:
         return rng.choice(n_rows, many, replace=False)
-    return rng.permutation(n_rows)[:many]
+    return rng.permutation(n_rows)[:many].copy()  # a view would keep the numbers of all rows

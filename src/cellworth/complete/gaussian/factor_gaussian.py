@@ -26,6 +26,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.thread_engine import ThreadEngine, add_up
+from cellworth.complete.gaussian.pattern_systems import log_diagonals
 
 BATCH_BYTES = 1 << 22  # of stacked matrices in one row block
 
@@ -206,8 +207,7 @@ def _factor_covariances(model: FactorGaussian, observed: BoolArray) -> tuple[Flo
     r = model.loadings.shape[1]
     weights = observed / model.noise
     inner = (weights @ _outer(model.loadings)).reshape(-1, r, r) + np.eye(r)
-    diagonals = np.diagonal(np.linalg.cholesky(inner), axis1=1, axis2=2)
-    return np.linalg.inv(inner), 2 * np.log(diagonals).sum(axis=1)
+    return np.linalg.inv(inner), 2 * log_diagonals(np.linalg.cholesky(inner)).sum(axis=1)
 
 
 def _factors(

@@ -18,6 +18,7 @@ from cellworth.blocks.thread_engine import ThreadEngine, worker_threads
 from cellworth.complete.completer import BlockCompleter, fit_source
 from cellworth.complete.factored_completer import copy_of
 from cellworth.complete.fitted_state import restore, state_of
+from cellworth.complete.gaussian.drawn_rows import some_rows
 from cellworth.complete.gaussian.em import EMResult
 from cellworth.complete.gaussian.fit_gaussian import FitSettings, MarginKind, Start, fit_gaussian
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
@@ -214,14 +215,18 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
     def fit_blocks(self, source: Source, summary: TableSummary, checkpoint: Checkpoint | None) -> None:
         """Fit to a table of row blocks, by the same steps.
 
-        "auto" chooses on held-out cells of the rows that `fit` draws of a table in memory: a pass for them,
-        and one more for the trust in labels. The result is that of `fit`, up to rounding in the sums.
+        "auto" chooses on held-out cells of the rows that `fit` draws of a table in memory: they are collected
+        with those that EM starts on, and a pass more is for the trust in labels. The result is that of `fit`,
+        up to rounding in the sums.
         """
         earlier = self._earlier_fit(len(source.columns))
         self.n_factors_ = factor_count(self.factors, (source.n_rows, len(source.columns)))
         settings = FitSettings.of(self, source.n_rows)
+        first_asked = None  # by the choices, which an earlier fit has made
+        if earlier is None:
+            first_asked = some_rows(source.n_rows, len(source.columns), copy_of(settings.rng))
         with worker_threads(1):
-            rows = BlockRows(source, summary, self.target)
+            rows = BlockRows(source, summary, self.target, first_asked)
             self._fitted, self._form, result = fit_gaussian(settings, rows, earlier, checkpoint=checkpoint)
         self.scaling_ = rows.scaling
         self._keep(result, rows.counts)
@@ -299,7 +304,7 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
     def covariance_(self) -> FloatArray:
         """The covariance of the columns, (d, d)."""
         check_is_fitted(self)
-        covariance = self._fitted.model.on_columns(slice(self.n_features_in_)).covariance
+        covariance = self._fitted.model.on_columns(slice(len(self.scaling_.width))).covariance
         return covariance * np.outer(self._widths(), self._widths())
 
     def _widths(self) -> FloatArray:
@@ -316,7 +321,7 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
         """Set the fitted attributes, for ``counts`` (d,) cells per column; warn if EM has not converged."""
         self.margins_ = "rank" if self._fitted.margins.ranked.any() else "normal"
         self.label_trust_ = self._fitted.trust
-        mean = self._fitted.model.mean[: self.n_features_in_]
+        mean = self._fitted.model.mean[: len(self.scaling_.width)]
         in_units = mean * self.scaling_.width + self.scaling_.offset
         self.mean_ = np.where(self._fitted.margins.ranked, mean, in_units)
         self.shrinkage_ = self._fitted.shrinkage

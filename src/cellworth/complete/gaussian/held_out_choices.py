@@ -11,7 +11,7 @@ leverage of its row; see `cellworth.complete.gaussian.calibration`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -19,11 +19,11 @@ from scipy.optimize import brentq
 from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.complete.gaussian.calibration import MAX_LEVERAGE, leverage_unit
 from cellworth.complete.gaussian.drawn_rows import RowsToChooseOn, ScaledRows, some_rows
-from cellworth.complete.gaussian.margins import Margins
+from cellworth.complete.gaussian.margins import Margin, Margins
 from cellworth.complete.gaussian.quick_fit import (
     Gaussian,
     GaussianEstimator,
-    complete_scaled,
+    StepInMemory,
     hide,
 )
 
@@ -61,39 +61,52 @@ class Chosen:
     start: Gaussian | None = None
 
 
+class _Fit(NamedTuple):
+    """A Gaussian fitted to the kept cells with some margins.
+
+    ``completed`` (n, d) are the posterior means of the scores, ``errors`` the squared errors of hidden cells.
+    """
+
+    margins: Margins
+    model: Gaussian
+    completed: FloatArray
+    errors: FloatArray
+
+
 @dataclass(frozen=True)
 class _Trial:
-    """Cells with some hidden: scaled values (n, d), and which are kept and hidden."""
+    """Cells with some hidden: scaled values (n, d), which are kept and hidden, and the layout of E steps."""
 
     values: FloatArray
     kept: BoolArray
     hidden: BoolArray
+    layout: Any
 
     @classmethod
-    def of(cls, rows: ScaledRows, rng: np.random.Generator) -> _Trial | None:
+    def of(cls, rows: ScaledRows, estimator: GaussianEstimator, rng: np.random.Generator) -> _Trial | None:
         """Hide cells, and leave out columns that have none left; None if there is nothing to measure."""
         hidden = hide(rows, rng)
         kept = rows.observed & ~hidden
         usable = kept.any(axis=0)
         if not hidden[:, usable].any():
             return None
-        return cls(rows.values[:, usable], kept[:, usable], hidden[:, usable])
+        kept = kept[:, usable]
+        return cls(rows.values[:, usable], kept, hidden[:, usable], estimator.layout(kept))
 
-    def fit(
-        self, estimator: GaussianEstimator, margins: Margins, start: Any = None
-    ) -> tuple[Gaussian, FloatArray]:
+    def fit(self, estimator: GaussianEstimator, margins: Margins, start: Any = None) -> _Fit:
         """Return a Gaussian fitted to the kept cells and its squared errors on the hidden ones."""
         scores = margins.to_scores(self.values, self.kept)
-        model = estimator.fit(scores, self.kept, start)
-        completed = complete_scaled(model, margins, scores, self.kept)
-        return model, (completed - self.values)[self.hidden] ** 2
+        step = StepInMemory(self.layout, scores)
+        model = estimator.fit_by(step, scores, self.kept, start)
+        completed = mean = step.completed(model)
+        if margins.ranked.any():
+            mean, _ = margins.mean_and_variance(completed, model.hole_variances(self.kept), self.hidden)
+        return _Fit(margins, model, completed, (mean - self.values)[self.hidden] ** 2)
 
-    def excess(self, model: Gaussian, margins: Margins, shrinkage: float) -> float:
+    def excess(self, fit: _Fit, shrinkage: float) -> float:
         """Return the leverage of the kept cells over that of a regression, from both kinds of residuals."""
-        seen = self.kept | self.hidden
-        scores = margins.to_scores(self.values, seen)
-        layout: Any = model.layout(self.kept)
-        completed = layout.complete(model, scores)
+        margins, model, completed, _ = fit
+        scores = margins.to_scores(self.values, self.kept | self.hidden)
         residual = completed - model.mean
         weighted = model.precision_times(residual)
         distance = np.einsum("ij,ij->i", weighted, residual)[:, None]
@@ -159,51 +172,47 @@ def choose(
         ranked = False
         if nothing_to_measure:
             return given
-    trial = _Trial.of(some, rng)
+    trial = _Trial.of(some, estimator, rng)
     if trial is None:
         return given
     estimator = estimator if shrinkage is None else replace(estimator, shrinkage=shrinkage)
-    margins, model, errors = _best_margins(trial, estimator, ranked)
+    fit = _best_margins(trial, estimator, ranked)
     if shrinkage is None and not settled:
-        estimator, model = _stronger(trial, estimator, margins, model, errors)
-    whole = len(model.mean) == len(rows.counts)
+        estimator, fit = _stronger(trial, estimator, fit)
+    whole = len(fit.model.mean) == len(rows.counts)
     return Chosen(
-        bool(margins.ranked.any()),
+        bool(fit.margins.ranked.any()),
         estimator.shrinkage,
-        trial.excess(model, margins, estimator.shrinkage) if calibrate and not settled else 1.0,
-        model if whole else None,
+        trial.excess(fit, estimator.shrinkage) if calibrate and not settled else 1.0,
+        fit.model if whole else None,
     )
 
 
-def _best_margins(
-    trial: _Trial, estimator: GaussianEstimator, ranked: bool | None
-) -> tuple[Margins, Gaussian, FloatArray]:
-    """Return the margins given or chosen, with their fit and its squared errors."""
+def _best_margins(trial: _Trial, estimator: GaussianEstimator, ranked: bool | None) -> _Fit:
+    """Return the fit with the margins given or chosen."""
     d = trial.values.shape[1]
-    fits: list[tuple[Margins, Gaussian, FloatArray]] = []
+    fits: list[_Fit] = []
     for by_rank in (False, True) if ranked is None else (ranked,):
         margins = Margins.of(trial.values, trial.kept, np.full(d, by_rank))
         if margins.ranked.any() or not fits:  # else they are the same as those before
-            fits.append((margins, *trial.fit(estimator, margins)))
+            fits.append(trial.fit(estimator, margins))
     first, last = fits[0], fits[-1]
-    return last if _total(last[2], FAR) < (1 - MIN_GAIN) * _total(first[2], FAR) else first
+    return last if _total(last.errors, FAR) < (1 - MIN_GAIN) * _total(first.errors, FAR) else first
 
 
 def _total(squares: FloatArray, far: float) -> float:
     return float(np.minimum(squares, far**2).sum())
 
 
-def _stronger(
-    trial: _Trial, estimator: GaussianEstimator, margins: Margins, model: Gaussian, errors: FloatArray
-) -> tuple[GaussianEstimator, Gaussian]:
+def _stronger(trial: _Trial, estimator: GaussianEstimator, fit: _Fit) -> tuple[GaussianEstimator, _Fit]:
     """Return the estimator with the shrinkage of the least error, and its fit."""
-    best, following, least = (estimator, model), model, _total(errors, FAR_TO_SHRINK)
+    best, following, least = (estimator, fit), fit, _total(fit.errors, FAR_TO_SHRINK)
     for shrinkage in SHRINKAGES:
         if shrinkage <= estimator.shrinkage:
             continue
         stronger = replace(estimator, shrinkage=shrinkage)
-        following, errors = trial.fit(stronger, margins, following)
-        error = _total(errors, FAR_TO_SHRINK)
+        following = trial.fit(stronger, fit.margins, following.model)
+        error = _total(following.errors, FAR_TO_SHRINK)
         if error < least:
             best, least = (stronger, following), error
         elif error > (1 + HOPELESS) * least:
@@ -213,11 +222,12 @@ def _stronger(
 
 def _all_straight(rows: ScaledRows) -> bool:
     """Return whether the normal scores of every column are nearly a linear function of its values."""
-    values, observed = rows.values, rows.observed
-    margins = Margins.of(values, observed, np.ones(values.shape[1], dtype=bool))
-    scores = margins.to_scores(values, observed)
-    for j in np.flatnonzero(margins.ranked):
-        pair = values[observed[:, j], j], scores[observed[:, j], j]
-        if min(np.ptp(pair[0]), np.ptp(pair[1])) > 0 and np.corrcoef(*pair)[0, 1] < STRAIGHT:
+    for values, observed in zip(rows.values.T, rows.observed.T, strict=True):
+        cells = values[observed]
+        margin = Margin.of(cells)
+        if margin is None:
+            continue
+        scores = margin.to_scores(cells)
+        if min(np.ptp(cells), np.ptp(scores)) > 0 and np.corrcoef(cells, scores)[0, 1] < STRAIGHT:
             return False
     return True

@@ -42,9 +42,28 @@ def has_atom(counts: NDArray[np.int64]) -> bool:
 
     Zeros, a bound, 0 and 1. A map by ranks has no single score for such a value.
     """
-    n = counts.sum()
-    coincide = float(counts @ (counts - 1)) / max(1, n * (n - 1))
-    return bool(counts.max() - 1 >= ATOM * n or coincide >= COINCIDE)
+    return bool(_is_shared(counts.sum(), counts.max(), counts @ (counts - 1)))
+
+
+def columns_with_atoms(values: FloatArray, observed: BoolArray) -> BoolArray:
+    """Return for which columns of a table (n, d) the counts of observed values `has_atom`; O(n d log n)."""
+    in_order = np.sort(np.where(observed, values, np.inf).T, axis=1)
+    cells = observed.sum(axis=0)
+    known = np.arange(in_order.shape[1]) < cells[:, None]
+    is_first = known.copy()
+    is_first[:, 1:] &= in_order[:, 1:] != in_order[:, :-1]
+    distinct, found = is_first.sum(axis=1), np.zeros(len(cells), dtype=bool)
+    counts = np.diff(np.flatnonzero(is_first[known]), append=cells.sum())
+    if len(counts):
+        first = (np.cumsum(distinct) - distinct)[cells > 0]
+        largest, pairs = np.maximum.reduceat(counts, first), np.add.reduceat(counts * (counts - 1), first)
+        found[cells > 0] = _is_shared(cells[cells > 0], largest, pairs)
+    return found
+
+
+def _is_shared(n: Any, largest: Any, pairs: Any) -> Any:
+    """Return `has_atom`, given the cells, the largest count, and the ordered pairs of cells of one value."""
+    return (largest - 1 >= ATOM * n) | (pairs >= COINCIDE * np.maximum(1, n * (n - 1)))
 
 
 @dataclass(frozen=True)
@@ -63,7 +82,11 @@ class Margin:
     @classmethod
     def of(cls, cells: FloatArray) -> Margin | None:
         """Learn the map from the observed values of a column, O(n log n); None if it has an atom."""
-        return cls.of_counts(*np.unique(cells, return_counts=True))
+        in_order = np.sort(cells)
+        is_first = np.ones(len(cells), dtype=bool)
+        np.not_equal(in_order[1:], in_order[:-1], out=is_first[1:])
+        first = np.flatnonzero(is_first)
+        return cls.of_counts(in_order[first], np.diff(first, append=len(cells)))
 
     @classmethod
     def of_counts(cls, values: FloatArray, counts: NDArray[np.int64]) -> Margin | None:

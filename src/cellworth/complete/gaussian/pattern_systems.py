@@ -160,7 +160,7 @@ class SharedPatterns:
             factor = cho_factor(A[np.ix_(columns, columns)], lower=True, check_finite=False)
             inverse = cho_solve(factor, np.eye(len(columns)), check_finite=False)
             inverse_sum[np.ix_(columns, columns)] += count * inverse
-            log_determinant += 2 * count * float(np.log(np.diag(factor[0])).sum())
+            log_determinant += 2 * count * float(log_diagonals(factor[0]).sum())
             rows = slice(end - count, end)
             solution[rows, columns] = rhs[rows, columns] @ inverse
         return inverse_sum, log_determinant, solution
@@ -184,8 +184,7 @@ class PatternBatches:
         inverse_sum, log_determinant, solution = np.zeros(d * d), 0.0, np.zeros_like(rhs)
         for columns, counts, rows in self._batches:
             stack = A[columns[:, :, None], columns[:, None, :]]
-            diagonals = np.diagonal(np.linalg.cholesky(stack), axis1=1, axis2=2)
-            log_determinant += 2 * float(counts @ np.log(diagonals).sum(axis=1))
+            log_determinant += 2 * float(counts @ log_diagonals(np.linalg.cholesky(stack)).sum(axis=1))
             inverses = np.linalg.inv(stack)
             cells = (columns[:, :, None] * d + columns[:, None, :]).ravel()
             weighted = (inverses * counts[:, None, None]).ravel()
@@ -223,6 +222,15 @@ def _rows_of(patterns: IntArray, counts: IntArray) -> IntArray:
     chosen = counts[patterns]
     within = np.arange(chosen.sum()) - np.repeat(np.cumsum(chosen) - chosen, chosen)
     return np.repeat(ends - chosen, chosen) + within
+
+
+def log_diagonals(L: FloatArray) -> FloatArray:
+    """Return the logarithms of the diagonals of matrices (..., k, k).
+
+    Of a copy: for a view, NumPy 1 takes other code if the result comes to lie right after the matrix in
+    memory, and the last bits would differ from one run to the next.
+    """
+    return np.asarray(np.log(np.diagonal(L, axis1=-2, axis2=-1).copy()))
 
 
 def inverse_diagonals(A: FloatArray, active: BoolArray) -> FloatArray:

@@ -27,7 +27,6 @@ class PosteriorCompleter(Completer):
     _fitted: FittedGaussian
     _cells: Cells
     _posterior: Posterior
-    n_features_in_: int
 
     @abstractmethod
     def _posterior_of(self, values: FloatArray, observed: BoolArray) -> tuple[Cells, Posterior]:
@@ -165,7 +164,7 @@ class PosteriorCompleter(Completer):
         if X is not None:
             return self._new_rows(X)
         check_is_fitted(self)
-        holes = ~self._cells.observed[:, : self.n_features_in_]
+        holes = ~self._cells.observed[:, : self.completed_.shape[1]]
         return (
             np.where(holes, self.completed_.dtype.type(np.nan), self.completed_),
             self._cells,

@@ -10,10 +10,10 @@ import numpy as np
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.categories import as_one_cell
-from cellworth.complete.gaussian.dense_gaussian import DenseGaussian, pairwise_start
+from cellworth.complete.gaussian.dense_gaussian import DenseGaussian, DenseLayout, pairwise_start
 from cellworth.complete.gaussian.drawn_rows import ScaledRows
 from cellworth.complete.gaussian.em import EM, run_em
-from cellworth.complete.gaussian.factor_gaussian import FactorGaussian, factor_start
+from cellworth.complete.gaussian.factor_gaussian import FactorGaussian, FactorLayout, factor_start
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.hold_out import hide_cells
 
@@ -25,6 +25,41 @@ SMALLEST_SHRINKAGE = 1e-9  # per row: keeps a covariance positive definite if sh
 DENSE_COLUMNS = 200  # factors="auto": a full covariance up to this many columns
 AUTO_FACTORS = 20  # and at most this many factors above that
 SPARSE = 0.3  # share of observed cells below which EM starts twice
+
+
+class StepInMemory:
+    """The E step on the cells of a table in memory, which leaves them completed by its model.
+
+    Parameters
+    ----------
+    layout : DenseLayout or FactorLayout
+        Of the observed cells.
+    values : (n, d) array
+        Scaled.
+    engine : ThreadEngine, optional
+    """
+
+    def __init__(
+        self, layout: DenseLayout | FactorLayout, values: FloatArray, engine: ThreadEngine | None = None
+    ) -> None:
+        self.layout: Any = layout
+        self._values = self.layout.prepared(values)
+        self._residuals = self.layout.work(self._values)
+        self._engine = engine
+        self._last: Any = None
+
+    def __call__(self, model: Any) -> Any:
+        """Return the expected sums of a model over all rows, in memory that is used again."""
+        self._last = None
+        expected = self.layout.expect(model, self._values, self._engine, self._residuals)
+        self._last = model  # the residuals are now completed by this model
+        return expected
+
+    def completed(self, model: Any) -> FloatArray:
+        """Return the posterior means (n, d); at hand if the last step was from this model."""
+        at_hand = self._residuals if self._last is model else None
+        completed: FloatArray = self.layout.completed(model, self._values, self._engine, at_hand)
+        return completed
 
 
 @dataclass(frozen=True)
@@ -40,16 +75,26 @@ class GaussianEstimator:
             return pairwise_start(values, observed, self.shrinkage)
         return factor_start(values, observed, self.n_factors)
 
+    def layout(self, observed: BoolArray) -> DenseLayout | FactorLayout:
+        """Return the layout of the E step for a table with these observed cells (n, d)."""
+        return DenseLayout(observed) if self.n_factors is None else FactorLayout(observed, self.n_factors)
+
     def fit(self, values: FloatArray, observed: BoolArray, start: Any = None) -> Gaussian:
         """Return a Gaussian that is accurate enough to choose by; EM starts from ``start`` if there is one.
 
         With few cells in a row the likelihood has several maxima: then EM also starts from uncorrelated
         columns, and the likelier result is returned.
         """
+        return self.fit_by(StepInMemory(self.layout(observed), values), values, observed, start)
+
+    def fit_by(
+        self, step: StepInMemory, values: FloatArray, observed: BoolArray, start: Any = None
+    ) -> Gaussian:
+        """Do the same by the E step on these cells, which may then have them completed."""
         begins: list[Any] = [self.start(values, observed) if start is None else start]
         if start is None and self.n_factors is None and observed.mean() < SPARSE:
             begins.append(DenseGaussian(np.zeros(values.shape[1]), np.eye(values.shape[1])))
-        em, n_cells = self.em_on(begins[0], values, observed), max(1, int(observed.sum()))
+        em, n_cells = EM[Any](step, self.shrinkage), max(1, int(observed.sum()))
         runs = [run_em(em, begin, n_cells=n_cells, tol=TOL, max_iter=100) for begin in begins]
         return max(runs, key=lambda run: float(run.penalised[-1])).model
 
@@ -57,10 +102,7 @@ class GaussianEstimator:
         self, kind: Any, values: FloatArray, observed: BoolArray, engine: ThreadEngine | None = None
     ) -> EM[Any]:
         """Return EM for a model of this kind on scaled values (n, d) in memory."""
-        layout = kind.layout(observed)
-        prepared = layout.prepared(values)
-        work = layout.work(prepared)
-        return EM(lambda model: layout.expect(model, prepared, engine, work), self.shrinkage)
+        return EM(StepInMemory(kind.layout(observed), values, engine), self.shrinkage)
 
 
 def complete_scaled(model: Gaussian, margins: Margins, scores: FloatArray, observed: BoolArray) -> FloatArray:

@@ -10,15 +10,18 @@ from typing import Any, Protocol
 import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
+from cellworth.blocks.cell_columns import CellColumns
 from cellworth.blocks.engine_protocol import Blocks, Sized, add
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.categories import find_categories
-from cellworth.complete.gaussian.calibration import LeftOut, calibration_stride
+from cellworth.complete.gaussian.calibration import calibration_stride
 from cellworth.complete.gaussian.dense_gaussian import pair_sums
 from cellworth.complete.gaussian.drawn_rows import LabelledSample, RowsToChooseOn, ScaledRows
+from cellworth.complete.gaussian.left_out_cells import LeftOut
 from cellworth.complete.gaussian.margins import Margins, learn_margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian
+from cellworth.complete.gaussian.quick_fit import StepInMemory
 from cellworth.complete.gaussian.streamed_step import can_stream, streamed_step
 from cellworth.complete.labels import LabelCode, code_labels, label_code
 from cellworth.complete.row_finders import LabelledRows, RowFinder, RowsAt, rows_found
@@ -152,18 +155,8 @@ class ArrayRows:
 
     def expect(self, kind: Any) -> Callable[[Any], Any]:
         """Return the E step over all cells, which reuses memory; see `completed`."""
-        self._layout = kind.layout(self.cells.observed)
-        self._prepared = self._layout.prepared(self.cells.scores)
-        self._residuals = self._layout.work(self._prepared)
-        self._stepped: Any = None
-
-        def expect(model: Any) -> Any:
-            self._stepped = None
-            expected = self._layout.expect(model, self._prepared, self._engine, self._residuals)
-            self._stepped = model  # the residuals are now completed by this model
-            return expected
-
-        return expect
+        self._step = StepInMemory(kind.layout(self.cells.observed), self.cells.scores, self._engine)
+        return self._step
 
     def left_out(self, fitted: FittedGaussian) -> LeftOut:
         """Return the cells of every k-th row."""
@@ -175,10 +168,9 @@ class ArrayRows:
         """Return the posterior means of all cells, including labels, (n, d + q)."""
         if self._completed is None or self._completed[0].model is not fitted.model:
             if fitted.trust == 0:  # the EM model itself completes the table: its last step did
-                at_hand = self._residuals if self._stepped is fitted.model else None
-                means = self._layout.completed(fitted.model, self._prepared, self._engine, at_hand)
+                means = self._step.completed(fitted.model)
             else:
-                means = fitted.complete(self.cells, self._layout, self._engine)
+                means = fitted.complete(self.cells, self._step.layout, self._engine)
             self._completed = fitted, means
         return self._completed[1]
 
@@ -186,22 +178,36 @@ class ArrayRows:
 class BlockRows:
     """The rows of a table in row blocks; see `TableRows`.
 
-    A fit begins on every k-th row, 2,000 to 4,000 of them, as it does in memory.
+    A fit begins on every k-th row, 2,000 to 4,000 of them, as it does in memory. They are collected in one
+    pass with the rows to calibrate on, and those that will be asked for by their numbers, if these are known.
     """
 
-    def __init__(self, source: Source, summary: TableSummary, target: Any) -> None:
+    def __init__(
+        self, source: Source, summary: TableSummary, target: Any, first_asked: IntArray | None = None
+    ) -> None:
         self.scaling = summary.scaling("standard", source.dtype)
         self.code = label_code(summary.labels, "squared", target, f"the target {source.target!r}")
         self.n_rows, self.counts = source.n_rows, summary.counts
         self._source, self._summary = source, summary
-        self._sample = source.sample(sample_stride(source.n_rows))
+        strides = sample_stride(source.n_rows), calibration_stride(source.n_rows)
+        wanted = [np.arange(0, source.n_rows, every) for every in strides]
+        if first_asked is not None:
+            wanted.append(first_asked)
+        self._numbers = reduce(np.union1d, wanted)
+        self._at_hand = source.rows_at(self._numbers, kept_as="rows to fit")
+        self._sample, self._to_calibrate = (self._some_at_hand(each) for each in wanted[:2])
 
     def rows_at(self, numbers: IntArray) -> ScaledRows:
-        """Return some rows by their numbers, in this order; a pass, unless all rows are at hand."""
+        """Return some rows by their numbers, in this order; a pass, unless they are at hand."""
+        if np.isin(numbers, self._numbers).all():
+            return self._scaled(self._some_at_hand(numbers))
         return self._scaled(self._gathered(numbers, RowsAt))
 
+    def _some_at_hand(self, numbers: IntArray) -> Part:
+        return self._at_hand.some(np.searchsorted(self._numbers, numbers))
+
     def labelled_at(self, numbers: IntArray) -> LabelledSample:
-        """Return some labelled rows by their numbers among these, in this order; a pass likewise."""
+        """Return some labelled rows by their numbers among these, in this order; a pass."""
         part = self._gathered(numbers, lambda wanted: LabelledRows.of(self._summary, wanted))
         loss, kind = _for_linear_model(self.code)
         for_loss = label_code(self._summary.labels, loss, kind)
@@ -255,7 +261,7 @@ class BlockRows:
 
     def left_out(self, fitted: FittedGaussian) -> LeftOut:
         """Return the cells of every k-th row, about 4,096 of them."""
-        some = self._source.sample(calibration_stride(self._source.n_rows))
+        some = self._to_calibrate
         cells = self._form.cells(some)
         return fitted.left_out(some.X.astype(np.float64, copy=False), cells, fitted.complete(cells))
 
@@ -302,7 +308,7 @@ class StreamedStep:
         cells = self.form.cells(part)
         return np.where(cells.observed, cells.scores, np.nan)
 
-    def expect(self, prepared: FloatArray, model: Any) -> tuple[Any, ...]:
+    def expect(self, prepared: FloatArray | CellColumns, model: Any) -> tuple[Any, ...]:
         """Return the sums of a block."""
         d = prepared.shape[1]
         scaling = self.form.scaling if self._as_they_are else Scaling(np.zeros(d), np.ones(d))
@@ -311,7 +317,7 @@ class StreamedStep:
     def read_and_expect(self, part: Part, model: Any) -> tuple[Any, ...]:
         """Do both, some rows at a time."""
         if self._as_they_are:
-            return self.expect(part.X, model)
+            return self.expect(part.cells, model)
         slices = (part.some(rows) for rows in row_slices(len(part.X)))
         return reduce(add, (self.expect(self.prepare(some), model) for some in slices))
 

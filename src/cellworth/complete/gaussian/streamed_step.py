@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import FloatArray
-from cellworth.complete.compiled.library import address, kernels
+from cellworth.blocks.cell_columns import CellColumns
+from cellworth.complete.compiled.library import address, kernel_cells, kernels
 from cellworth.complete.gaussian.dense_gaussian import DenseExpectation, DenseGaussian
 from cellworth.complete.scaling import Scaling
 
@@ -27,36 +28,64 @@ def can_stream(kind: Any) -> bool:
     return isinstance(kind, DenseGaussian) and len(kind.mean) <= MOST_COLUMNS and kernels() is not None
 
 
-def streamed_step(model: DenseGaussian, X: FloatArray, scaling: Scaling) -> DenseExpectation:
+def streamed_step(model: DenseGaussian, X: FloatArray | CellColumns, scaling: Scaling) -> DenseExpectation:
     """Do the E step on the rows X (n, d), NaN in the holes, whose cells the model sees scaled.
+
+    Columns are put into rows a chunk at a time, while it is in cache.
 
     O(n d^2) plus at most O(n d^3 / 16), less where rows share a pattern.
     """
-    found = kernels()
-    assert found is not None, "see can_stream"
     n, d = X.shape
-    X = np.ascontiguousarray(X)
-    inverse = np.linalg.inv(model.covariance)
-    precision = np.ascontiguousarray((inverse + inverse.T) / 2)
-    covariance = np.ascontiguousarray(model.covariance)
-    by_holes, by_observed, second = np.zeros((3, d, d))
-    first, totals = np.zeros(d), np.zeros(4)
-    given = scaling.offset, scaling.width, model.mean, precision, covariance
-    arrays = [np.ascontiguousarray(array, dtype=np.float64) for array in given]
-    failed = found.streamed_step(
-        *(byref(found.passes[np.dtype("f8")][1]), n, d, address(X), int(X.dtype == np.float32)),
-        *map(address, (*arrays, by_holes, by_observed, first, second, totals)),
-    )
-    if failed == 2:
-        raise np.linalg.LinAlgError("Matrix is not positive definite")
-    if failed:
-        raise MemoryError("not enough memory for the E step of a block of rows")
-    log_determinant, quadratic, n_cells, from_holes = totals.tolist()
+    precision = _inverse(model.covariance)
+    by_holes, by_observed = np.zeros((2, d, d))
+    first, second, totals = _sums(model, precision, X, scaling, address(by_holes), address(by_observed))
+    log_determinant, n_cells, from_holes = totals.tolist()
     within = _whole(by_holes)
     if from_holes < n:
-        within += (n - from_holes) * covariance - covariance @ _whole(by_observed) @ covariance
+        C = model.covariance
+        within += (n - from_holes) * C - C @ _whole(by_observed) @ C
+    quadratic = float(np.vdot(precision, second))  # that of the observed cells: a hole adds nothing to it
     deviance = from_holes * model.log_determinant() + log_determinant + quadratic
     return DenseExpectation(deviance, first, second, within, n_cells, n)
+
+
+def completed_sums(
+    model: DenseGaussian, X: FloatArray | CellColumns, scaling: Scaling
+) -> tuple[FloatArray, FloatArray]:
+    """Return the ``first`` (d,) and ``second`` (d, d) of `streamed_step`; no system is inverted."""
+    return _sums(model, _inverse(model.covariance), X, scaling)[:2]
+
+
+def _sums(
+    model: DenseGaussian,
+    precision: FloatArray,
+    X: FloatArray | CellColumns,
+    scaling: Scaling,
+    *inverses: int,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Call the kernel; ``inverses`` are the addresses of the sums of inverses, if they are wanted."""
+    found = kernels()
+    assert found is not None, "see can_stream"
+    d = X.shape[1]
+    first, second, totals = np.zeros(d), np.zeros((d, d)), np.zeros(3)
+    given = scaling.offset, scaling.width, model.mean, precision, model.covariance
+    arrays = [np.ascontiguousarray(array, dtype=np.float64) for array in given]
+    for cells in kernel_cells(X):
+        failed = found.streamed_step(
+            *(byref(found.passes[np.dtype("f8")][1]), cells.n_rows, d, byref(cells.pointers)),
+            *(*map(address, arrays), *(inverses or (None, None))),
+            *map(address, (first, second, totals)),
+        )
+        if failed == 2:
+            raise np.linalg.LinAlgError("Matrix is not positive definite")
+        if failed:
+            raise MemoryError("not enough memory for the E step of a block of rows")
+    return first, second, totals
+
+
+def _inverse(covariance: FloatArray) -> FloatArray:
+    inverse = np.linalg.inv(covariance)
+    return (inverse + inverse.T) / 2
 
 
 def _whole(lower: FloatArray) -> FloatArray:
