@@ -8,6 +8,7 @@ from sklearn.impute import KNNImputer
 from cellworth.complete import GaussianCompleter, TreeCompleter
 from cellworth.complete.auto_candidates import ColumnMeanCompleter, grows_on, to_try
 from cellworth.complete.auto_completer import AutoCompleter
+from cellworth.complete.nnls import NNLSCompleter
 from cellworth.errors import DataError, ParameterError
 from tests.complete.auto_cases import QUICK, gaussian
 from tests.complete.low_rank_cases import check_refuses
@@ -60,6 +61,17 @@ def test_gaussians_keep_what_a_fit_has_chosen():
         tried.fit(np.exp(holed), y)
         for name in ("margins_", "shrinkage_", "label_trust_"):
             assert getattr(tried, name) == getattr(fitted, name)
+
+
+def test_a_low_rank_completer_keeps_the_penalty_and_the_rank_of_a_fit():
+    """To the same cells they give the same fit; what the user has set stays."""
+    _, holed = gaussian(0)
+    fitted = NNLSCompleter().fit(holed)
+    tried = to_try(NNLSCompleter(), fitted).fit(holed)
+    assert tried.trace_penalty_ == fitted.trace_penalty_
+    np.testing.assert_allclose(tried.completed_, fitted.completed_, rtol=1e-6)
+    given = NNLSCompleter(trace_penalty=2.0)
+    assert to_try(given, fitted).get_params() == given.get_params()
 
 
 def test_trees_grow_on_the_gaussian_with_the_same_settings():

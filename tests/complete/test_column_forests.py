@@ -35,12 +35,25 @@ def bent(seed, n):
 
 def test_without_rounds_a_row_is_completed_as_if_the_column_were_a_hole(case):
     fitted, cells, X = case
-    completed = PartlyFilled.without(2, fitted, cells, X).others
-    for i in range(5):
-        others = cells.observed[i].copy()
-        others[2] = False
-        expected = textbook.condition(X[i], others, fitted.model.mean, fitted.model.covariance)[0]
-        np.testing.assert_allclose(completed[i], expected, atol=1e-9)
+    for j, completed in zip((2, 0), PartlyFilled.without([2, 0], fitted, cells, X).of_columns(), strict=True):
+        rows = np.flatnonzero(cells.observed[:, j])
+        assert len(completed) == len(rows)
+        for i, row in zip(rows[-5:], completed[-5:], strict=True):
+            others = cells.observed[i].copy()
+            others[j] = False
+            expected = textbook.condition(X[i], others, fitted.model.mean, fitted.model.covariance)[0]
+            np.testing.assert_allclose(row, expected, atol=1e-9)
+
+
+def test_columns_grow_alike_together_and_alone(case, monkeypatch):
+    """How many columns are completed at once changes the last bits at most, and these decide no split."""
+    fitted, cells, X = case
+    guesses = Posterior(np.zeros_like(X), np.ones_like(X))
+    found = []
+    for at_once in (1, 10**9):
+        monkeypatch.setattr(column_forests, "GROUP_CELLS", at_once)
+        found.append(grow_forests(fitted, cells, X, guesses, 10, np.random.default_rng(0), None).predictions)
+    np.testing.assert_allclose(*found, atol=1e-9)
 
 
 def test_the_features_of_a_column_do_not_depend_on_its_cells():
@@ -55,7 +68,9 @@ def test_the_features_of_a_column_do_not_depend_on_its_cells():
     changed[:, 0] += 100
     for rounds in ([], grown.rounds):
         one, other = (
-            PartlyFilled.without(0, fitted, Cells(np.where(observed, x, 0), observed), x).after(rounds).others
+            PartlyFilled.without([0], fitted, Cells(np.where(observed, x, 0), observed), x)
+            .after(rounds)
+            .others
             for x in (X, changed)
         )
         np.testing.assert_array_equal(one, other)
@@ -138,7 +153,7 @@ def test_rounds_can_be_applied_one_after_another_or_at_once(case):
     guesses = Posterior(np.zeros_like(X), np.ones_like(X))
     with_rounds = grow_forests(fitted, cells, X, guesses, 5, np.random.default_rng(0), None, n_rounds=1)
     rounds = with_rounds.rounds * 3
-    start = PartlyFilled.without(1, fitted, cells, X)
+    start = PartlyFilled.without([1], fitted, cells, X)
     step_by_step = start.after(rounds[:1]).after(rounds[:2]).after(rounds)
     at_once = start.after(rounds)
     np.testing.assert_array_equal(step_by_step.others, at_once.others)

@@ -2,7 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cellworth.complete.labels import LabelSummary, code_labels, in_order, label_code, labelled_first
+from cellworth.complete.labels import LabelSummary, code_labels, label_code, labelled_first
+from cellworth.complete.scaling import in_order
 from cellworth.errors import DataError, ParameterError
 
 

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from cellworth.complete.scaling import SCALES, Scaling
+from cellworth.complete import scaling as scaling_module
+from cellworth.complete.scaling import SCALES, Scaling, changed_rows, column_ranges, put_back, scaled_cells
 from cellworth.errors import ParameterError
 
 X = np.array([[1.0, -5.0, 7.0], [np.nan, 15.0, 7.0], [3.0, np.nan, 7.0], [2.0, 0.0, 7.0]])
@@ -53,3 +56,46 @@ def test_no_scaling_leaves_values_as_they_are_in_a_copy():
     np.testing.assert_array_equal(scaled, X)
     assert scaled is not X
     assert scaling.undo_in_place(scaled) is scaled
+
+
+def in_numpy(function, *arguments):
+    """Call a function of `scaling` without the kernels."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scaling_module, "kernels", lambda: None)
+        return function(*arguments)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 40),
+    d=st.integers(1, 23),
+    how=st.sampled_from(SCALES),
+    dtype=st.sampled_from(["f4", "f8"]),
+    shuffled=st.booleans(),
+)
+@settings(max_examples=80, deadline=None)
+def test_the_compiled_passes_are_those_in_numpy(seed, n, d, how, dtype, shuffled):
+    rng = np.random.default_rng(seed)
+    table = (rng.normal(size=(n, d)) * 10.0 ** rng.integers(-3, 4, d)).astype(dtype)
+    table[rng.random((n, d)) < 0.4] = np.nan
+    order = rng.permutation(n) if shuffled else slice(None)
+    ranges = column_ranges(table)
+    for got, expected in zip(ranges, in_numpy(column_ranges, table), strict=True):
+        np.testing.assert_array_equal(got, expected)
+    table[0] = np.where(np.isnan(table[0]), 1, table[0])
+    scaling = Scaling.of(table, how)
+    cells = scaled_cells(table, scaling, order)
+    for got, expected in zip(cells, in_numpy(scaled_cells, table, scaling, order), strict=True):
+        np.testing.assert_array_equal(got, expected)
+        assert got.dtype == expected.dtype
+    filled = rng.normal(size=(n, d)).astype(dtype)
+    expected = in_numpy(put_back, table, filled.copy(), scaling, order)
+    got = put_back(table, filled.copy(), scaling, order)
+    assert (got[~np.isnan(table)] == table[~np.isnan(table)]).all()
+    # A product and a sum: each rounding is within half an epsilon of the larger of the two.
+    size = np.abs(filled).max() * scaling.width + np.abs(scaling.offset)
+    assert (np.abs(got - expected) <= 2 * np.finfo(dtype).eps * size).all()
+    before = np.where(rng.random((n, d)) < 0.9, np.nan_to_num(table), 7).astype(dtype)
+    differs = ((before != table) & ~np.isnan(table)).any(axis=1)
+    for found in (changed_rows(table, before), in_numpy(changed_rows, table, before)):
+        np.testing.assert_array_equal(found, differs)

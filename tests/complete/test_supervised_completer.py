@@ -1,3 +1,4 @@
+import copy
 import warnings
 
 import numpy as np
@@ -14,6 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from cellworth import SupervisedCompleter
+from cellworth.complete import scaling
+from cellworth.complete.solver import factors, fused_step
 from cellworth.errors import ParameterError
 from cellworth.testing import check_completer
 from cellworth.testing.completer_contract import random_table
@@ -254,6 +257,66 @@ def test_a_warm_start_takes_any_change_of_the_table(change):
     cold = clone(completer).fit(after, y)
     assert completer.objective_[-1] <= cold.objective_[-1] * (1 + 1e-5)
     assert completer.n_iter_ < cold.n_iter_
+
+
+@given(seed=st.integers(0, 2**32 - 1), data=st.data())
+@settings(max_examples=25, deadline=None)
+def test_rounds_of_any_changes_end_where_cold_fits_do(seed, data):
+    """The convex problem, without labels: the bound of `test_a_warm_start_is_as_good_as_its_tolerance`."""
+    rng = np.random.default_rng(seed)
+    scale = data.draw(st.sampled_from([None, "minmax", "standard"]))
+    completer, X, _, _ = warm_case((200, 6), seed=seed % 1000, scale=scale)
+    completer.fit(X)
+    for _ in range(3):
+        change = data.draw(st.sampled_from(["answers", "corrections", "withdrawals", "wider", "nothing"]))
+        holes, known = np.flatnonzero(np.isnan(X)), np.flatnonzero(~np.isnan(X))
+        if change == "answers":
+            X.flat[rng.choice(holes, 10)] = rng.normal(size=10)
+        elif change == "corrections":
+            X.flat[rng.choice(known, 10)] += 0.5
+        elif change == "withdrawals":
+            X.flat[rng.choice(known, 10)] = np.nan
+        elif change == "wider":
+            X.flat[rng.choice(known)] *= 3
+        completer.fit(X)
+        assert completer.converged_
+        best = clone(completer).set_params(tol=1e-10, max_iter=50_000).fit(X)
+        scaled = best.scaling_.apply(X)
+        gradient = 1e-5 * np.sqrt(np.nansum(scaled**2))
+        here, there = (np.matmul(*fitted.low_rank_) for fitted in (completer, best))
+        gap = completer.objective_[-1] - best.objective_[-1]
+        assert gap <= gradient * (np.linalg.norm(here - there) + gradient) * (1 + 1e-6) + 1e-9
+        seen = ~np.isnan(X)
+        assert (completer.completed_[seen] == X[seen]).all()
+
+
+@pytest.mark.parametrize("shape", [(1500, 7), (2000, 6)])
+def test_a_table_of_another_shape_starts_cold(shape):
+    completer, X, y, _ = warm_case()
+    other, X_other, y_other, _ = warm_case(shape)
+    completer.fit(X, y).fit(X_other, y_other)
+    other.fit(X_other, y_other)
+    np.testing.assert_array_equal(completer.completed_, other.completed_)
+
+
+@pytest.mark.parametrize("case", [{}, {"unlabelled": 0.4}, {"dtype": np.float32}], ids=str)
+def test_a_warm_round_is_the_same_on_two_threads_and_without_the_kernels(case):
+    completer, X, y, after = warm_case((20_000, 7), answers=100, **case)
+    one = clone(completer).fit(X, y).fit(after, y)
+    two = clone(completer).set_params(n_jobs=2).fit(X, y).fit(after, y)
+    np.testing.assert_array_equal(one.completed_, two.completed_)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (factors, fused_step, scaling):
+            patch.setattr(module, "kernels", lambda: None)
+        plain = clone(completer)
+        plain.restore_fitted(clone(completer).fit(X, y).fitted_state())
+        with_kernels = copy.deepcopy(plain)
+        plain.fit(after, y)
+    with_kernels.fit(after, y)
+    assert plain.n_iter_ == with_kernels.n_iter_
+    # Single precision: sums of 140,000 cells, each with 24 bits.
+    atol = 1e-4 if "dtype" in case else 1e-10
+    np.testing.assert_allclose(plain.completed_, with_kernels.completed_, rtol=0, atol=atol)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

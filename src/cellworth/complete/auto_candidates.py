@@ -129,7 +129,8 @@ def to_try(completer: Any, fitted: Any = None) -> Any:
     """Return a clone for trials on hidden cells: with few trees, and not calibrated.
 
     A Gaussian keeps what it has chosen where it is ``fitted`` to the same rows with nothing hidden: most of
-    its time goes into margins, shrinkage and trust, and a tenth of the cells does not change them.
+    its time goes into margins, shrinkage and trust, and a tenth of the cells does not change them. So do the
+    penalty and the rank of `NNLSCompleter` where it is fitted to the same rows on another hold.
     """
     copy = clone(completer)
     if isinstance(copy, TreeCompleter):
@@ -140,6 +141,9 @@ def to_try(completer: Any, fitted: Any = None) -> Any:
             copy.set_params(
                 margins=fitted.margins_, shrinkage=fitted.shrinkage_, label_trust=fitted.label_trust_
             )
+    elif isinstance(copy, NNLSCompleter) and fitted is not None and copy.trace_penalty is None:
+        found = {"trace_penalty": fitted.trace_penalty_, "rank": max(1, fitted.rank_)}
+        copy.set_params(**found, penalty_unit="absolute", truncate=False)
     return copy
 
 

@@ -24,6 +24,7 @@ from cellworth.complete.auto_candidates import family_of, gives_variances, grows
 from cellworth.complete.auto_results import CandidateResult, CandidateStatus
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.hidden_trial import HiddenTrial, SearchTask, make_trial
+from cellworth.complete.nnls import NNLSCompleter
 from cellworth.errors import DataError
 
 SCREEN_ROWS = 1_000  # for trying all candidates once
@@ -42,8 +43,9 @@ class TriedCandidate:
     ----------
     losses, n_hidden : dict from int to (m,) array, and to int
         The loss of each row and the number of hidden cells, by trial.
-    fitted : GaussianCompleter or None
-        A Gaussian as it was last fitted to the rows of a trial with nothing hidden.
+    fitted : GaussianCompleter, NNLSCompleter or None
+        A Gaussian as it was last fitted to the rows of a trial with nothing hidden; `NNLSCompleter` as it was
+        to a hold of all rows.
     fitted_to_all : bool
         Whether these were all rows of the table: then that is the fit to keep if it is chosen.
     fitted_to_labels : bool
@@ -251,6 +253,8 @@ def _losses(entry: TriedCandidate, trial: HiddenTrial) -> FloatArray:
         _fit_nothing_hidden(entry, trial)
     completer = to_try(entry.completer, entry.fitted)
     completed = np.asarray(completer.fit_transform(trial.holed, trial.y))
+    if isinstance(completer, NNLSCompleter) and trial.whole:
+        entry.fitted = completer
     if completed.shape != trial.truth.shape:
         raise DataError(f"gave a table of shape {completed.shape} for one of shape {trial.truth.shape}")
     losses = trial.losses_of[entry.name] = trial.losses(completed)

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 from joblib import effective_n_jobs
 
-from cellworth.arrays import FloatArray, IntArray
+from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.thread_engine import worker_threads
 from cellworth.complete.extra_trees import ExtraTrees, grow_trees
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
@@ -35,6 +36,7 @@ ROUNDS = 3
 FEATURE_TREES = 15  # of a forest that completes the rows of the next round: more do not help it
 LEAST_GAIN = 0.02  # of the squared error, for another round
 FAR = 5.0  # standard deviations: larger errors count as this for the gain
+GROUP_CELLS = 100_000  # of the rows of columns that are completed together
 MOST_KEPT = 10_000_000  # numbers: rows are kept as a round has completed them, unless they are more
 
 
@@ -138,41 +140,62 @@ def grow_forests(
     cells, values = Cells(cells.scores[rows], cells.observed[rows]), values[rows]
     mean, deviation = guesses.mean[rows], np.sqrt(guesses.variance[rows])
     predictions = np.where(cells.observed, mean, 0.0)
-    chosen = (
-        np.ones(values.shape[1], dtype=bool)
-        if columns is None
-        else np.isin(np.arange(values.shape[1]), columns)
-    )
     rounds: list[Round] = []
 
-    def grow(job: tuple[int, np.random.Generator]) -> ColumnForest:
-        j, draws = job
-        at = cells.observed[:, j]
-        truth = values[at, j]
-        if not chosen[j] or len(truth) < MIN_CELLS or np.ptp(truth) == 0 or values.shape[1] == 1:
-            return ColumnForest(None, 0.0)
-        part = kept.pop(j, None) or PartlyFilled.without(
-            j, fitted, Cells(cells.scores[at], cells.observed[at]), values[at]
-        )
+    def grow(job: tuple[list[int], list[np.random.Generator]]) -> list[ColumnForest]:
+        group, draws = job
+        part = kept.pop(group[0], None) or PartlyFilled.without(group, fitted, cells, values)
         part = part.after(before)
-        features = _features(part.others, j, mean[at, j], deviation[at, j])
-        forest, predictions[at, j] = _grow(features, predictions[at, j], truth, n_trees, draws)
         if keep:
-            kept[j] = part
-        return forest
+            kept[group[0]] = part
+        forests = []
+        for j, others, draw in zip(group, part.of_columns(), draws, strict=True):
+            at = cells.observed[:, j]
+            features = _features(others, j, mean[at, j], deviation[at, j])
+            forest, predictions[at, j] = _grow(features, predictions[at, j], values[at, j], n_trees, draw)
+            forests.append(forest)
+        return forests
 
+    grown_for = _with_forests(np.arange(values.shape[1]) if columns is None else columns, values, cells)
+    groups = _groups(grown_for, cells.observed)
     keep = n_rounds > 1 and 4 * cells.observed.sum() * values.shape[1] <= MOST_KEPT
     kept: dict[int, PartlyFilled] = {}
     error = _error(predictions, values, cells)
     with worker_threads(int(effective_n_jobs(n_jobs))) as pool:
         while len(rounds) < n_rounds:
             before = [tuple(forest.for_features() for forest in forests) for forests in rounds]
-            jobs = list(enumerate(rng.spawn(values.shape[1])))
-            rounds.append(tuple((map if pool is None else pool.map)(grow, jobs)))
+            draws = rng.spawn(values.shape[1])
+            jobs = [(group, [draws[j] for j in group]) for group in groups]
+            forests = [ColumnForest(None, 0.0)] * values.shape[1]
+            found = (map if pool is None else pool.map)(grow, jobs)
+            for j, forest in zip(grown_for, chain.from_iterable(found), strict=True):
+                forests[j] = forest
+            rounds.append(tuple(forests))
             last, error = error, _error(predictions, values, cells)
             if not error < (1 - LEAST_GAIN) * last:
                 break
     return ForestFit(rounds, rows, predictions)
+
+
+def _with_forests(columns: IntArray, values: FloatArray, cells: Cells) -> list[int]:
+    """Return those of some columns that get a forest, ascending: enough cells, and not all the same."""
+    if values.shape[1] == 1:
+        return []
+    known = ((j, values[cells.observed[:, j], j]) for j in np.sort(columns).tolist())
+    return [j for j, cells_of in known if len(cells_of) >= MIN_CELLS and np.ptp(cells_of) > 0]
+
+
+def _groups(columns: Sequence[int], observed: BoolArray) -> list[list[int]]:
+    """Return the columns in groups, the known rows of which have about `GROUP_CELLS` cells together."""
+    groups: list[list[int]] = []
+    room, counts = 0, observed.sum(axis=0) * observed.shape[1]
+    for j in columns:
+        if not groups or counts[j] > room:
+            groups.append([])
+            room = GROUP_CELLS
+        groups[-1].append(j)
+        room -= int(counts[j])
+    return groups
 
 
 @dataclass(frozen=True)
@@ -193,6 +216,8 @@ class PartlyFilled:
     filled : (m, d) array or None
         After the rounds so far; likewise.
     n_rounds : int
+    ends : tuple of int
+        Where the rows of each column end, if they are those of `without`.
     """
 
     fitted: FittedGaussian
@@ -202,14 +227,26 @@ class PartlyFilled:
     guesses: Posterior | None = None
     filled: FloatArray | None = None
     n_rounds: int = 0
+    ends: tuple[int, ...] = ()
 
     @classmethod
-    def without(cls, j: int, fitted: FittedGaussian, cells: Cells, values: FloatArray) -> PartlyFilled:
-        """Return the rows with their cells of column j as holes."""
-        observed = cells.observed.copy()
-        observed[:, j] = False
-        cells = Cells(np.where(observed, cells.scores, 0), observed)
-        return cls(fitted, cells, values, fitted.complete(cells))
+    def without(
+        cls, columns: Sequence[int], fitted: FittedGaussian, cells: Cells, values: FloatArray
+    ) -> PartlyFilled:
+        """Return for each column the rows that know it, one after another, with its cells as holes.
+
+        All together, since each call of the systems' solver takes time, however few rows it has.
+        """
+        rows = [np.flatnonzero(cells.observed[:, j]) for j in columns]
+        every, ends = np.concatenate(rows), np.cumsum([len(at) for at in rows])
+        observed = cells.observed[every]
+        observed[np.arange(len(every)), np.repeat(columns, [len(at) for at in rows])] = False
+        some = Cells(np.where(observed, cells.scores[every], 0), observed)
+        return cls(fitted, some, values[every], fitted.complete(some), ends=tuple(ends.tolist()))
+
+    def of_columns(self) -> list[FloatArray]:
+        """Return the features of the next round for each column of `without`."""
+        return np.split(self.others, self.ends[:-1])
 
     def after(self, rounds: Sequence[Round]) -> PartlyFilled:
         """Return the rows after these rounds, of which those so far are the first.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from os import PathLike
 from typing import Any
@@ -73,7 +73,12 @@ class CompletedBlocks:
         Reads the blocks that they are in, and completes these rows alone, unless the completer needs what is
         kept of whole blocks.
         """
-        return self.rows_where(RowsAt(numbers))[1]
+        return self.only(self.source.places_of(numbers) or [0]).rows_where(RowsAt(numbers))[1]
+
+    def only(self, places: Sequence[int]) -> CompletedBlocks:
+        """Return the table with some of its blocks, by their places; see `Source.only`."""
+        states = None if self._states is None else self._states.only(places)
+        return replace(self, source=self.source.only(places), _states=states)
 
     def rows_where(self, *find: RowFinder) -> tuple[list[IntArray], FilledPart]:
         """Return the numbers of the rows that each function finds, and all of them, completed; one pass.

@@ -42,6 +42,10 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
     units with observed cells untouched, and ``scaling_``. Its `_complete_new` completes new rows, in scaled
     units. A completer that also runs on row blocks is a `BlockCompleter`.
 
+    A column of an array with nothing but holes is left out of every result, with a warning, as by
+    scikit-learn's imputers: d counts the others, ``measured_columns_``. A `Table` knows more of such a
+    column, and `fill` keeps it.
+
     `fit` takes no ``sample_weight``: every row is filled, with what its own cells and the rows like it say,
     and that does not depend on how much the row counts for a model. A row that should count twice can stand
     in the table twice. The learner behind a completer takes weights; see `CompletingClassifier`.
@@ -50,6 +54,8 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
     dtype: DTypeLike | None = None  # a subclass with a parameter of this name overrides it
     add_indicator: bool = False  # likewise
     indicator_columns_: IntArray
+    measured_columns_: IntArray
+    n_features_in_: int
     completed_: Any
     scaling_: Scaling
 
@@ -80,6 +86,7 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names of the columns that `transform` returns; see ``add_indicator``."""
         names = super().get_feature_names_out(input_features)
+        names = names[getattr(self, "measured_columns_", slice(None))]
         return names_with_indicators(names, self.indicator_columns_) if self.add_indicator else names
 
     def transform(self, X: ArrayLike) -> FloatArray:
@@ -173,7 +180,9 @@ class BlockCompleter(Completer):
         if isinstance(X, Source):
             return fit_source(self, X, checkpoint)
         X = check_table(self, X, dtype=self.dtype, reset=True)
+        learned = self.n_features_in_, self.measured_columns_
         fit_source(self, open_blocks(X, target=y, engine=ThreadEngine(n_jobs=1, block_rows=len(X))))
+        self.n_features_in_, self.measured_columns_ = learned
         self.completed_, variance = self.completed_.gather()
         if variance is not None:
             self.variance_ = variance
@@ -205,9 +214,7 @@ def fit_source(completer: C, source: Source, checkpoint: str | PathLike[str] | N
         about = {"completer": name, "settings": of_result, "blocks": len(source.blocks)}
         saved = Checkpoint(fspath(checkpoint), source.table.identity() | about)
     summary = summarise(source)
-    fitted.n_features_in_ = len(source.columns)
-    if source.table.named:
-        fitted.feature_names_in_ = np.array(source.columns, dtype=object)
+    _learn_columns(fitted, source)
     states: Blocks | None = fitted.fit_blocks(source, summary, saved)
     fitted.completed_ = CompletedBlocks(source, _to_send(completer), summary, states)
     return completer
@@ -220,13 +227,18 @@ def resume_source(completer: Any, source: Source, parameters: dict[str, Any]) ->
     grow with the table, as plain data; ``resume_blocks(source, summary, parameters)`` restores it.
     """
     summary = summarise(source)
-    completer.n_features_in_ = len(source.columns)
-    if source.table.named:
-        completer.feature_names_in_ = np.array(source.columns, dtype=object)
+    _learn_columns(completer, source)
     completer.resume_blocks(source, summary, parameters)
     completed = CompletedBlocks(source, _to_send(completer), summary, None)
     completer.completed_ = completed
     return completed
+
+
+def _learn_columns(completer: Any, source: Source) -> None:
+    completer.n_features_in_ = len(source.columns)
+    completer.measured_columns_ = np.arange(len(source.columns))
+    if source.table.named:
+        completer.feature_names_in_ = np.array(source.columns, dtype=object)
 
 
 def _to_send(completer: Any) -> Any:

@@ -157,7 +157,8 @@ def draw_bags(
     """Return the rows (T, n_rows) of each tree, ascending, and the key (T,) of its random numbers."""
     bags: IntArray = np.empty((n_trees, n_rows), dtype=np.int32)
     for bag in bags:
-        bag[:] = np.sort(rng.permutation(m)[:n_rows])
+        bag[:] = rng.permutation(m)[:n_rows]
+    bags.sort(axis=1)
     return bags, rng.integers(2**64, size=n_trees, dtype=np.uint64)
 
 

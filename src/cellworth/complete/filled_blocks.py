@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from cellworth.arrays import Float64Array, FloatArray, IntArray
+from cellworth.arrays import BoolArray, Float64Array, FloatArray, IntArray
 from cellworth.blocks.block_table import BlockTable
 from cellworth.blocks.cell_rules import CellRules
-from cellworth.blocks.engine_protocol import Blocks, add, join
+from cellworth.blocks.engine_protocol import Blocks, add
+from cellworth.blocks.row_source import Part
 from cellworth.blocks.writing import FilledPart, new_folder, whole_folder, write_part
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.complete.gaussian import GaussianCompleter
@@ -47,15 +48,26 @@ class FilledBlocks:
     def rows(self, numbers: Sequence[int] | IntArray) -> Table:
         """Return some filled rows, given by their numbers in increasing order, as a table in memory."""
         wanted = np.asarray(numbers, dtype=np.intp)
-        pieces = self._completed().reduce(_pick, join, shared=(self._filler(variance=False), wanted))
-        if not pieces:
+        if not len(wanted):
             return self.table.rows(wanted)
-        first, target = pieces[0], pieces[0].target
-        if target is not None:
-            target = replace(target, values=np.concatenate([part.y for part in pieces]))
-        ids = tuple(name for part in pieces for name in part.row_ids)
-        values = np.concatenate([part.values for part in pieces])
-        return Table(first.columns, values, ids, target, first.row_id)
+        return self.filler.table(self._completed().rows(wanted))
+
+    def guesses(self, numbers: Sequence[int] | IntArray) -> FilledRows:
+        """Return some filled rows, given by their numbers in increasing order, and how sure each cell is.
+
+        Reads the blocks that these rows are in; at least one row.
+        """
+        completed = self._completed().rows(np.asarray(numbers, dtype=np.intp))
+        return self.filler.rows(completed)
+
+    @property
+    def spread(self) -> Float64Array:
+        """The variance (p,) of each column's known cells; of a category, that of its numeric columns in all.
+
+        That of an unmeasured column is that of the values which were made up for the fit.
+        """
+        sums = self.completer.completed_.summary.sums
+        return self.table.layout.sum_by_cell((sums.squares / np.maximum(sums.count, 1))[np.newaxis])[0]
 
     def write(self, path: str | PathLike[str], *, variance: bool = False) -> None:
         """Write the filled table as a Parquet folder, which appears once it is complete.
@@ -87,9 +99,35 @@ class FilledBlocks:
         completed: CompletedBlocks = self.completer.completed_
         return replace(completed, source=completed.source.with_blocks(_with_ids))
 
+    @property
+    def filler(self) -> Filler:
+        """What turns completed rows into the user's values; small enough to send to workers."""
+        return self._filler(variance=False)
+
     def _filler(self, *, variance: bool) -> Filler:
         completer = self.completer.completed_.completer if self.level is not None else None
         return Filler(self.table.rules, self.table.fineness, completer, self.level, variance)
+
+
+@dataclass(frozen=True, eq=False)
+class FilledRows:
+    """Some filled rows of a table in row blocks; the attributes are those of `FilledTable`.
+
+    Attributes
+    ----------
+    table : Table
+        Without holes.
+    variance, lower, upper : (k, p) arrays or None
+    level : float or None
+    guessed : (k, p) array of bool
+    """
+
+    table: Table
+    variance: Float64Array | None
+    lower: Float64Array | None
+    upper: Float64Array | None
+    level: float | None
+    guessed: BoolArray
 
 
 @dataclass(frozen=True)
@@ -114,21 +152,34 @@ class Filler:
     variance: bool
 
     def table(self, filled: FilledPart) -> Table:
-        """Return the rows as a table without holes."""
-        rules, part = self.rules, filled.part
-        encoded = self._encoded(part.X)
-        cells = self._rounded(encoded, encoded.decode(filled.completed))
-        for j in np.flatnonzero(rules.unmeasured).tolist():
-            cells[:, j] = UniformPrior(rules.columns[j]).guess
-        columns, values = list(rules.columns), [cells]
-        for extra, numbers in (*self._intervals(filled, encoded), *self._variances(filled)):
+        """Return the rows as a table without holes, with columns for what else is asked for."""
+        rules, encoded = self.rules, self._encoded(filled.part.X)
+        columns, values = list(rules.columns), [self._guesses(filled, encoded)]
+        for extra, numbers in (*self._interval_columns(filled, encoded), *self._variance_columns(filled)):
             columns.append(extra)
             values.append(numbers[:, np.newaxis])
-        target = rules.target
+        return self._table(filled.part, columns, np.hstack(values))
+
+    def rows(self, filled: FilledPart) -> FilledRows:
+        """Return the rows with the variances and intervals of their cells."""
+        encoded = self._encoded(filled.part.X)
+        table = self._table(filled.part, list(self.rules.columns), self._guesses(filled, encoded))
+        ends = self._ends(filled, encoded)
+        lower, upper = (None, None) if ends is None else ends
+        return FilledRows(table, self.variances(filled), lower, upper, self.level, np.isnan(encoded.values))
+
+    def _table(self, part: Part, columns: list[Column], values: Float64Array) -> Table:
+        target = self.rules.target
         if target is not None:
             target = replace(target, values=np.asarray(part.y, dtype=np.float64))
         ids = tuple(map(str, [] if part.row_ids is None else part.row_ids))
-        return Table(columns, np.hstack(values), ids, target, rules.row_id)
+        return Table(columns, values, ids, target, self.rules.row_id)
+
+    def _guesses(self, filled: FilledPart, encoded: Encoded) -> Float64Array:
+        cells = self._rounded(encoded, encoded.decode(filled.completed))
+        for j in np.flatnonzero(self.rules.unmeasured).tolist():
+            cells[:, j] = UniformPrior(self.rules.columns[j]).guess
+        return cells
 
     def _encoded(self, X: FloatArray) -> Encoded:
         """Return the cells that the encoded rows stand for; see `Encoded`."""
@@ -150,29 +201,44 @@ class Filler:
             cells[holes[:, j], j] = column.rounded(cells[holes[:, j], j], self.fineness[j])
         return cells
 
-    def _intervals(self, filled: FilledPart, encoded: Encoded) -> list[tuple[Column, Float64Array]]:
+    def _ends(self, filled: FilledPart, encoded: Encoded) -> tuple[Float64Array, Float64Array] | None:
+        """Return the ends (m, p) of the intervals, NaN in the holes of booleans and categories."""
         if self.level is None:
-            return []
-        ends = [
+            return None
+        lower, upper = (
             self._rounded(encoded, encoded.decode_ends(end))
             for end in self.completer.intervals_of(filled.part, self.level)
-        ]
-        found = []
-        for j, column in enumerate(self.rules.columns):
-            if column.kind in BOUNDED:
-                for k, end in enumerate(("lower", "upper")):
-                    cells = ends[k][:, j]
-                    if self.rules.unmeasured[j]:
-                        cells = np.full(len(cells), UniformPrior(column).interval(self.level)[k])
-                    found.append((replace(column, name=f"{column.name}_{end}"), cells))
-        return found
+        )
+        for j in np.flatnonzero(self.rules.unmeasured).tolist():
+            column = self.rules.columns[j]
+            if column.kind not in ("boolean", "category"):
+                lower[:, j], upper[:, j] = UniformPrior(column).interval(self.level)
+        return lower, upper
 
-    def _variances(self, filled: FilledPart) -> list[tuple[Column, Float64Array]]:
-        if not self.variance or filled.variance is None:
+    def _interval_columns(self, filled: FilledPart, encoded: Encoded) -> list[tuple[Column, Float64Array]]:
+        ends = self._ends(filled, encoded)
+        if ends is None:
             return []
+        return [
+            (replace(column, name=f"{column.name}_{end}"), cells[:, j])
+            for j, column in enumerate(self.rules.columns)
+            if column.kind in BOUNDED
+            for end, cells in zip(("lower", "upper"), ends, strict=True)
+        ]
+
+    def variances(self, filled: FilledPart) -> Float64Array | None:
+        """Return the variance of each cell (m, p), summed over its numeric columns."""
+        if filled.variance is None:
+            return None
         by_cell = np.array(self.rules.layout.sum_by_cell(filled.variance.astype(np.float64)))
         for j in np.flatnonzero(self.rules.unmeasured).tolist():
             by_cell[:, j] = UniformPrior(self.rules.columns[j]).variance
+        return by_cell
+
+    def _variance_columns(self, filled: FilledPart) -> list[tuple[Column, Float64Array]]:
+        by_cell = self.variances(filled) if self.variance else None
+        if by_cell is None:
+            return []
         return [
             (Column(f"{column.name}_variance", "number"), by_cell[:, j])
             for j, column in enumerate(self.rules.columns)
@@ -212,21 +278,6 @@ def fill_blocks(
 
 def _with_ids(block: Any) -> Any:
     return replace(block, with_ids=True)
-
-
-def _pick(filled: FilledPart, filler: Filler, wanted: IntArray) -> tuple[Table, ...]:
-    start = filled.part.start
-    rows = wanted[slice(*np.searchsorted(wanted, [start, start + len(filled.completed)]))] - start
-    if not len(rows):
-        return ()
-    part = filled.part
-    y, ids = (None if a is None else a[rows] for a in (part.y, part.row_ids))
-    some = FilledPart(
-        replace(part, X=part.X[rows], y=y, row_ids=ids),
-        filled.completed[rows],
-        None if filled.variance is None else filled.variance[rows],
-    )
-    return (filler.table(some),)
 
 
 def _write_part(filled: FilledPart, number: int, filler: Filler, folder: str) -> tuple[int]:

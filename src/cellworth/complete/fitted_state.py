@@ -17,7 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from cellworth.complete.scaling import Scaling
 
-OF_ALL = ("completed_", "scaling_", "n_features_in_", "feature_names_in_", "indicator_columns_")
+OF_ALL = (
+    "completed_",
+    "scaling_",
+    "n_features_in_",
+    "feature_names_in_",
+    "measured_columns_",
+    "indicator_columns_",
+)
 """Fitted attributes that most completers have."""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from cellworth.arrays import FloatArray, IntArray
 from cellworth.blocks.row_source import Source
+from cellworth.complete.scaling import column_ranges
 from cellworth.errors import DataError, ParameterError
 
 LARGEST = 1e150
@@ -20,19 +23,29 @@ PREFIX = "missingindicator_"
 """Of the names of indicator columns, as in ``sklearn.impute.SimpleImputer``."""
 
 
-def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: bool) -> FloatArray:
+def check_table(
+    estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: bool, keep_unmeasured: bool = False
+) -> FloatArray:
     """Return X as a C-ordered float array with NaN for holes; learn or check its columns.
 
-    The estimator's ``missing_values``, if it has any, become NaN; with ``add_indicator``, the columns with
-    holes are learned too.
+    The estimator's ``missing_values``, if it has any, become NaN. Columns without a value in ``fit`` are left
+    out, with a warning, in ``fit`` and later: see `measured_only`. With ``add_indicator``, the columns with
+    holes are learned too, counted among those that are left.
 
     Parameters
     ----------
     dtype : data-type or None
         None keeps float32 and float64 and converts anything else to float64.
     reset : bool
-        True in ``fit``: learn the number and names of columns; each column must have an observed value.
+        True in ``fit``: learn the number and names of columns, and which have a value: at least one must.
         False in ``transform``: the columns must match those of ``fit``.
+    keep_unmeasured : bool
+        In ``fit``, return all columns; the estimator calls `measured_only` once it has chosen its rows.
+
+    Returns
+    -------
+    (n, d) array
+        Without columns that have no value; d may be less than ``n_features_in_``.
     """
     if isinstance(X, Source):
         raise ParameterError(
@@ -53,29 +66,52 @@ def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: b
         ensure_all_finite=False,
         reset=reset,
     )
-    if not _all_within(X, LARGEST):
+    low, high = column_ranges(X)
+    if X.size and not (float(np.fmax.reduce(high)) <= LARGEST and float(np.fmin.reduce(low)) >= -LARGEST):
         _refuse_infinity(estimator, X)
         _refuse_huge(estimator, X)
     X = open_marked(X, getattr(estimator, "missing_values", None))
-    if reset and getattr(estimator, "add_indicator", False):
+    if not reset:
+        return _some_columns(X, getattr(estimator, "measured_columns_", None))
+    if not keep_unmeasured:
+        X = measured_only(estimator, X, stacklevel=4)
+    if getattr(estimator, "add_indicator", False):
         estimator.indicator_columns_ = columns_with_holes(X)
-    if reset:
-        empty = _columns_without_values(X)
-        if empty.size:
-            raise DataError(
-                f"{_columns(estimator, empty)} no observed value, so nothing can be learned about it; "
-                "expected at least one in each column. Drop the column, or get a value for it."
-            )
     return X
 
 
-def _all_within(X: FloatArray, limit: float) -> bool:
-    """Return whether no observed cell is beyond the limit; found in a third of the time of comparing all."""
-    extremes = (float(np.fmax.reduce(X, axis=None)), -float(np.fmin.reduce(X, axis=None))) if X.size else ()
-    return all(np.isnan(each) or each <= limit for each in extremes)
+def measured_only(estimator: BaseEstimator, X: FloatArray, stacklevel: int = 3) -> FloatArray:
+    """Return the columns of X (n, d) with an observed value, and learn which they are; warn of the others.
+
+    Nothing can be learned of a column of nothing but holes. It is left out, as by scikit-learn's imputers:
+    a rare column may have no value in a fold of a cross-validation, which should have a score all the same.
+    Sets ``measured_columns_``. Raises DataError if there is no such column. X itself is returned if all are.
+    """
+    empty = _unmeasured_columns(X)
+    if empty.size == X.shape[1]:
+        raise DataError(
+            f"{_listed([_name(estimator, j) for j in empty])} no observed value, so nothing can be learned; "
+            "expected at least one in the table."
+        )
+    estimator.measured_columns_ = np.delete(np.arange(X.shape[1]), empty)
+    if empty.size:
+        warn_left_out([_name(estimator, j) for j in empty], stacklevel + 1)
+    return _some_columns(X, estimator.measured_columns_)
 
 
-def _columns_without_values(X: FloatArray) -> IntArray:
+def warn_left_out(columns: Sequence[str], stacklevel: int = 2) -> None:
+    """Warn that columns, in the user's words, have no value and will not be used."""
+    are = "is" if len(columns) == 1 else "are"
+    told = f"{_listed(columns)} no observed value and {are} left out."
+    warnings.warn(told, UserWarning, stacklevel=stacklevel + 1)
+
+
+def _some_columns(X: FloatArray, columns: IntArray | None) -> FloatArray:
+    """Return these columns (k,), in the same order; X itself if they are all of them."""
+    return X if columns is None or len(columns) == X.shape[1] else np.ascontiguousarray(X[:, columns])
+
+
+def _unmeasured_columns(X: FloatArray) -> IntArray:
     """Return the columns (k,) with nothing but holes; reads on until every other column has shown a value."""
     empty = np.arange(X.shape[1])
     for first in range(0, len(X), ROWS_AT_ONCE):
@@ -141,10 +177,10 @@ def _not_numbers(nw: Any) -> tuple[tuple[str, Any], ...]:
     )
 
 
-def _columns(estimator: BaseEstimator, indices: IntArray) -> str:
-    names = ", ".join(_name(estimator, j) for j in indices[:5])
-    more = f" and {len(indices) - 5} more" if len(indices) > 5 else ""
-    return f"{names}{more} {'has' if len(indices) == 1 else 'have'}"
+def _listed(columns: Sequence[str]) -> str:
+    """Return columns with "has" or "have" for what follows; at most five are named."""
+    more = f" and {len(columns) - 5} more" if len(columns) > 5 else ""
+    return f"{', '.join(columns[:5])}{more} {'has' if len(columns) == 1 else 'have'}"
 
 
 def _name(estimator: BaseEstimator, j: int) -> str:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from cellworth.blocks.column_sums import ColumnSums
 from cellworth.blocks.row_source import Part
+from cellworth.complete.scaling import Order
 from cellworth.complete.solver.losses import Loss, loss_for
 from cellworth.errors import DataError, ParameterError
 from cellworth.table.target import MOST_CLASSES
@@ -337,20 +338,8 @@ def _without_extension_types(y: Any) -> Any:
     return array
 
 
-Order = slice | IntArray
-
-
 def labelled_first(labelled: BoolArray) -> Order:
     """Return the row order that the solver expects: labelled rows first."""
     if labelled.all() or not labelled.any():
         return slice(None)
     return np.argsort(~labelled, kind="stable")
-
-
-def in_order(A: FloatArray, order: Order) -> FloatArray:
-    """Return the rows of A, which are sorted by ``order``, in the order of the user's table."""
-    if isinstance(order, slice):
-        return A
-    restored = np.empty_like(A)
-    restored[order] = A
-    return restored

@@ -113,10 +113,20 @@ class PairedCompleter(Completer):
         self.variance_ = np.asarray(self.posterior_.variance_)
         return self
 
-    def sample(self, *arguments: Any, **settings: Any) -> FloatArray:
-        """Return draws of the posterior; the arguments are those of its ``sample``."""
+    def sample(
+        self,
+        n_draws: int = 1,
+        random_state: int | np.random.Generator | None = None,
+        X: ArrayLike | None = None,
+        **settings: Any,
+    ) -> FloatArray:
+        """Return draws of the posterior, (n_draws, n, d), or of new rows X (m, d) if given.
+
+        ``settings`` are those of its ``sample``.
+        """
         check_is_fitted(self)
-        draws: FloatArray = self.posterior_.sample(*arguments, **settings)
+        rows = None if X is None else check_table(self, X, reset=False)
+        draws: FloatArray = self.posterior_.sample(n_draws, random_state, rows, **settings)
         return draws
 
     @available_if(_both_can_be_stored)  # type: ignore[untyped-decorator]

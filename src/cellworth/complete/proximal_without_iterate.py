@@ -41,12 +41,13 @@ from typing import NamedTuple
 import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray
+from cellworth.blocks.cell_columns import CellColumns
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.engine_protocol import add
 from cellworth.blocks.row_source import Part, Source
 from cellworth.complete.compiled.library import kernels
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
-from cellworth.complete.gaussian.streamed_step import MOST_COLUMNS, can_stream, streamed_step
+from cellworth.complete.gaussian.streamed_step import MOST_COLUMNS, can_stream, completed_sums
 from cellworth.complete.labels import LabelCode
 from cellworth.complete.scaling import Scaling, scaled_cells
 from cellworth.complete.solver.cell_sums import CellSums
@@ -104,7 +105,7 @@ def pass_sums(part: Part, weights: Weights, scaling: Scaling, code: LabelCode) -
     second: FloatArray = np.zeros((width, width))
     unlabelled: FloatArray = np.zeros((d, d))
     excess = 0.0
-    targets, labelled = code.targets(part.y, len(part.X))
+    targets, labelled = code.targets(part.y, part.n_rows)
     labelled = labelled & (weights.n_targets > 0)
     if labelled.any() and not isinstance(code.loss, SquaredLoss):
         both = weights.gaussian(labels=True).covariance
@@ -117,19 +118,21 @@ def pass_sums(part: Part, weights: Weights, scaling: Scaling, code: LabelCode) -
         wide = Scaling(np.append(scaling.offset, zeros), np.append(scaling.width, ones))
         first, second = expected_sums(weights.gaussian(labels=True), X, wide)
     if not labelled.all():
-        X = part.X if not labelled.any() else part.X[~labelled]
-        unlabelled = expected_sums(weights.gaussian(labels=False), X, scaling)[1]
+        cells = part.X[~labelled] if labelled.any() else part.cells
+        unlabelled = expected_sums(weights.gaussian(labels=False), cells, scaling)[1]
     return SolvedSums(first, second, unlabelled, excess)
 
 
-def expected_sums(model: DenseGaussian, X: FloatArray, scaling: Scaling) -> tuple[FloatArray, FloatArray]:
+def expected_sums(
+    model: DenseGaussian, X: FloatArray | CellColumns, scaling: Scaling
+) -> tuple[FloatArray, FloatArray]:
     """Return the sums of the completed residuals of rows X (m, d), NaN in holes, and of their products."""
     if can_stream(model):
-        found = streamed_step(model, X, scaling)
-    else:
-        values, observed = scaled_cells(X, scaling)
-        layout = model.layout(observed)
-        found = layout.expect(model, layout.prepared(values.astype(np.float64)))
+        return completed_sums(model, X, scaling)
+    rows = X.rows() if isinstance(X, CellColumns) else X
+    values, observed = scaled_cells(rows, scaling)
+    layout = model.layout(observed)
+    found = layout.expect(model, layout.prepared(values.astype(np.float64)))
     return found.first, found.second
 
 

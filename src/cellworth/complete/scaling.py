@@ -1,4 +1,7 @@
-"""Scale the cells of a table before completion, and put completed cells back into it."""
+"""Scale the cells of a table before completion, and put completed cells back into it.
+
+Each is one compiled pass over the cells where there are kernels, else several in NumPy.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from cellworth.arrays import BoolArray, Float64Array, FloatArray, IntArray
+from cellworth.arrays import AnyArray, BoolArray, Float64Array, FloatArray, IntArray
 from cellworth.blocks.column_sums import ColumnSums
+from cellworth.complete.compiled.library import CellKernels, address, kernels
 from cellworth.errors import ParameterError
 
 SCALES = ("minmax", "standard", None)
 BLOCK_CELLS = 1 << 14
+ABREAST = 8  # rows of a run; as in kernels.c
+
+Order = slice | IntArray  # of rows, by their index in the user's table
+AS_THEY_ARE = slice(None)
 
 
 @dataclass(frozen=True)
@@ -36,9 +44,7 @@ class Scaling:
         standard deviation to 1; None leaves the values unchanged.
         """
         if how == "minmax":
-            columns = np.ascontiguousarray(X.T)  # finds the extremes in half the time
-            low, high = np.fmin.reduce(columns, axis=1), np.fmax.reduce(columns, axis=1)
-            return cls.of_range(low, high, X.dtype)
+            return cls.of_range(*column_ranges(X), X.dtype)
         if how == "standard":
             return cls.of_sums(ColumnSums.of(X), X.dtype)
         if how is not None:
@@ -85,24 +91,114 @@ def _usable(width: Float64Array, offset: Float64Array, dtype: Any) -> Float64Arr
     return np.where(np.isfinite(width) & (width > smallest), width, 1.0)
 
 
-def scaled_cells(X: FloatArray, scaling: Scaling) -> tuple[FloatArray, BoolArray]:
-    """Return the scaled values of X, 0 in the holes, and which cells are observed; both (n, d)."""
-    observed = ~np.isnan(X)
-    values = np.ascontiguousarray(scaling.apply(X))
-    for rows in _row_blocks(X.shape):
-        bits = _bits(values[rows])
-        bits &= _all_ones_where(observed[rows], bits.dtype)
+def column_ranges(X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the smallest and largest observed value (d,) of each column of X; NaN where there is none."""
+    compiled = _kernels_for(X)
+    if compiled is None:
+        if not len(X):
+            return (np.full(X.shape[1], np.nan, X.dtype),) * 2
+        columns = np.ascontiguousarray(X.T)  # finds the extremes in half the time
+        return np.fmin.reduce(columns, axis=1), np.fmax.reduce(columns, axis=1)
+    low, high = np.empty((2, X.shape[1]), dtype=X.dtype)
+    work = np.empty((2, ABREAST, X.shape[1]), dtype=X.dtype)
+    compiled.column_ranges(*X.shape, *map(address, (X, work, low, high)))
+    empty = low > high
+    low[empty], high[empty] = np.nan, np.nan
+    return low, high
+
+
+def scaled_cells(
+    X: FloatArray,
+    scaling: Scaling,
+    order: Order = AS_THEY_ARE,
+    out: tuple[FloatArray, BoolArray] | None = None,
+) -> tuple[FloatArray, BoolArray]:
+    """Return the scaled values of the rows ``X[order]``, 0 in the holes, and which are observed; both (n, d).
+
+    ``out`` are arrays to write them to, C-ordered and of their types.
+    """
+    compiled = _kernels_for(X)
+    if compiled is not None:
+        values, observed = (np.empty(X.shape, X.dtype), np.empty(X.shape, bool)) if out is None else out
+        rows, of_scaling = _index(order), _units(scaling, X.dtype)
+        arrays = X, rows, *of_scaling, values, observed
+        compiled.scale_cells(*X.shape, *map(_address, arrays))
+        return values, observed
+    observed = ~np.isnan(X[order])
+    values = np.ascontiguousarray(scaling.apply(X[order]))
+    for block in _row_blocks(X.shape):
+        bits = _bits(values[block])
+        bits &= _all_ones_where(observed[block], bits.dtype)
     return values, observed
 
 
-def put_back(X: FloatArray, filled: FloatArray) -> FloatArray:
-    """Copy the observed cells of X into ``filled``, in place if it is C-contiguous, and return it."""
+def changed_rows(X: FloatArray, before: FloatArray) -> BoolArray:
+    """Return which rows (n,) of X have an observed cell that differs from what was there ``before``."""
+    compiled = _kernels_for(X)
+    if compiled is None or before.dtype != X.dtype or not before.flags.c_contiguous:
+        return np.asarray(((before != X) & ~np.isnan(X)).any(axis=1))
+    changed = np.empty(len(X), dtype=bool)
+    compiled.changed_rows(*X.shape, *map(address, (X, before, changed)))
+    return changed
+
+
+def put_back(
+    X: FloatArray, filled: FloatArray, scaling: Scaling | None = None, order: Order = AS_THEY_ARE
+) -> FloatArray:
+    """Return X with its holes ``filled``, in place if the latter are C-contiguous and in the order of X.
+
+    Parameters
+    ----------
+    filled : (n, d) array
+        Its rows stand for ``X[order]``.
+    scaling : Scaling or None
+        That of ``filled``; None: it is in the units of X.
+    """
     filled = np.ascontiguousarray(filled)
-    for rows in _row_blocks(X.shape):
-        bits, of_X = _bits(filled[rows]), _bits(np.ascontiguousarray(X[rows], dtype=filled.dtype))
+    compiled = _kernels_for(X) if filled.dtype == X.dtype else None
+    if compiled is not None:
+        rows, of_scaling = _index(order), _units(scaling, X.dtype)
+        out = filled if rows is None else np.empty_like(filled)
+        arrays = X, rows, *of_scaling, filled, out
+        compiled.put_back(*X.shape, *map(_address, arrays))
+        return out
+    filled = in_order(filled if scaling is None else scaling.undo_in_place(filled), order)
+    for block in _row_blocks(X.shape):
+        bits, of_X = _bits(filled[block]), _bits(np.ascontiguousarray(X[block], dtype=filled.dtype))
         # Where a bit of both is to change: a masked copy takes four times as long.
-        bits ^= (bits ^ of_X) & _all_ones_where(~np.isnan(X[rows]), bits.dtype)
+        bits ^= (bits ^ of_X) & _all_ones_where(~np.isnan(X[block]), bits.dtype)
     return filled
+
+
+def in_order(A: FloatArray, order: Order) -> FloatArray:
+    """Return the rows of A, which are sorted by ``order``, in the order of the user's table."""
+    if isinstance(order, slice):
+        return A
+    restored = np.empty_like(A)
+    restored[order] = A
+    return restored
+
+
+def _kernels_for(X: AnyArray) -> CellKernels | None:
+    """Return the compiled passes over a table, if there are any for its type and layout."""
+    found = kernels()
+    return found.cells.get(X.dtype) if found is not None and X.flags.c_contiguous and X.ndim == 2 else None
+
+
+def _index(order: Order) -> IntArray | None:
+    """Return the order as the kernels take it; None: as they are."""
+    return None if isinstance(order, slice) else np.ascontiguousarray(order, dtype=np.int64)
+
+
+def _units(scaling: Scaling | None, dtype: Any) -> tuple[FloatArray | None, FloatArray | None]:
+    """Return offset and width as the kernels take them; None if values stay as they are."""
+    if scaling is None or scaling.is_identity:
+        return None, None
+    return scaling.offset.astype(dtype), scaling.width.astype(dtype)
+
+
+def _address(array: AnyArray | None) -> int | None:
+    return None if array is None else address(array)
 
 
 def _bits(A: FloatArray) -> IntArray:

@@ -19,21 +19,14 @@ from cellworth.blocks.thread_engine import RowBlocks, ThreadEngine
 from cellworth.complete.completer import BlockCompleter, fit_source
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.inputs import check_number, check_table
-from cellworth.complete.labels import (
-    LabelCode,
-    Order,
-    TargetKind,
-    code_labels,
-    in_order,
-    label_code,
-    labelled_first,
-)
+from cellworth.complete.kept_between_fits import KeptBetweenFits
+from cellworth.complete.labels import LabelCode, TargetKind, label_code, labelled_first
 from cellworth.complete.proximal_without_iterate import FoldIn, minimise_without_iterate, needs_no_iterate
-from cellworth.complete.scaling import Scaling, put_back, scaled_cells
+from cellworth.complete.scaling import Order, Scaling, in_order, put_back, scaled_cells
 from cellworth.complete.solver import passes_over_blocks, sampled_start
 from cellworth.complete.solver.as_published import published_solver
 from cellworth.complete.solver.cell_sums import sums_and_sample
-from cellworth.complete.solver.factors import balanced_factors, factorise, fold_in
+from cellworth.complete.solver.factors import balanced_factors, fold_in
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.monitor import Callback, Solution
 from cellworth.complete.solver.passes_over_blocks import Outline, minimise_blocks
@@ -41,7 +34,7 @@ from cellworth.complete.solver.proximal_gradient import minimise
 from cellworth.complete.solver.singular_value_thresholding import Shrinkage, shrinkage, spectrum
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.unread_blocks import fits_in_memory, scaled_blocks
-from cellworth.complete.solver.warm_start import column_means, refresh
+from cellworth.complete.solver.warm_start import EarlierFit, column_means, from_earlier, minimise_near
 from cellworth.complete.table_summary import TableSummary
 from cellworth.errors import DataError, ParameterError
 
@@ -91,7 +84,7 @@ class SupervisedCompleter(BlockCompleter):
         The maximum number of iterations.
     warm_start : bool, default=False
         Start from the last fit if the table has the same shape, after updating rows with new answers; this
-        takes a few iterations. On row blocks every fit starts from scratch.
+        takes a few iterations. Keeps memory for the next fit. On row blocks every fit starts from scratch.
     fit_intercept : bool, default=True
         Whether f has an intercept b. Without one, f is 0 at the origin of the scaled columns.
     line_search : bool or float, default=False
@@ -216,36 +209,64 @@ class SupervisedCompleter(BlockCompleter):
         if isinstance(X, Source):
             return fit_source(self, X, checkpoint)
         X = check_table(self, X, dtype=self.dtype, reset=True)
-        labels = code_labels(y, len(X), self.loss, self.target)
+        kept: KeptBetweenFits = getattr(self, "_kept", None) or KeptBetweenFits()
+        labels = kept.labels(y, len(X), self.loss, self.target)
         earlier = self._earlier_fit(X.shape, labels.code)
         scaling = Scaling.of(X, self.scale)
         order = labelled_first(labels.labelled)
-        values, observed = scaled_cells(X[order], scaling)
+        memory = kept.take(X.shape, X.dtype), kept.take(X.shape, bool)
+        values, observed = scaled_cells(X, scaling, order, memory)
         n_targets = int(labels.labelled.sum()) if self.label_weight > 0 else 0
         targets = labels.targets[order][:n_targets].astype(X.dtype)
         rows = Rows(values, observed, targets, wide=X.shape[0] < X.shape[1])
         with ThreadEngine(self.n_jobs) as engine:
             self.trace_penalty_ = self._penalty(spectrum, rows.values)
-            model = self._first_model(n_targets, labels.code, scaling, earlier)
-            settings: Any = {"trace_penalty": self.trace_penalty_, "tol": self.tol, "max_iter": self.max_iter}
-            settings |= {"callback": self.callback, "single": self.single_start}
-            published = published_solver(self.line_search, self.updates)
-            if earlier is None and published is None:
-                solution = sampled_start.first_fit(rows, model, engine=engine, **settings)
-            else:
-                if earlier is None:
-                    iterate, trace_norm = column_means(rows)
-                else:
-                    iterate, trace_norm = self._earlier_table(earlier, X, order, rows, model, scaling)
-                settings |= {"trace_norm": trace_norm, "blocks": RowBlocks(X.shape, X.itemsize, engine)}
-                solution = (published or minimise)(iterate, model, rows, **settings)
-                del iterate
-            del rows, values, observed  # as large as the table, and no longer needed
-            left, right = balanced_factors(solution.iterate, solution.singular_values, solution.basis)
+            model = self._first_model(n_targets, labels.code, scaling, earlier is not None)
+            given = None if earlier is None else (earlier, X, order, scaling)
+            solution = self._solve(rows, model, engine, kept, given)
+            if self.warm_start:
+                self._kept = kept
+                kept.give(values, observed)
+            del rows, values, observed, memory  # as large as the table, and no longer needed
+            of_solution = solution.iterate, solution.singular_values, solution.basis
+            left, right = balanced_factors(*of_solution, kept.take)
+        last = [] if earlier is None else [earlier.left, earlier.completed]
         self.low_rank_ = in_order(left, order), right
-        self.completed_ = put_back(X, scaling.undo_in_place(in_order(solution.iterate, order)))
+        self.completed_ = put_back(X, solution.iterate, scaling, order)
+        del earlier, given
+        kept.give_unshared(last)
         self._keep(solution, labels.code, scaling)
         return self
+
+    def _solve(
+        self,
+        rows: Rows,
+        model: LinearPart,
+        engine: ThreadEngine,
+        kept: KeptBetweenFits,
+        earlier: tuple[EarlierFit, FloatArray, Order, Scaling] | None,
+    ) -> Solution:
+        """Minimise F, from an earlier fit if there is one, given the table, its order and scaling."""
+        settings: Any = {"trace_penalty": self.trace_penalty_, "tol": self.tol, "max_iter": self.max_iter}
+        settings |= {"callback": self.callback}
+        published = published_solver(self.line_search, self.updates)
+        if earlier is None and published is None:
+            return sampled_start.first_fit(rows, model, engine=engine, single=self.single_start, **settings)
+        shape, dtype = rows.values.shape, rows.values.dtype
+        settings["blocks"] = RowBlocks(shape, dtype.itemsize, engine)
+        if earlier is None:
+            iterate, trace_norm = column_means(rows)
+        else:
+            fit, X, order, scaling = earlier
+            warm = from_earlier(fit, X, order, rows, model, scaling, self.trace_penalty_)
+            if published is None and not self.single_start and not rows.wide and len(warm.near.right):
+                memory = kept.take(shape, dtype), kept.take(shape, dtype)
+                solution, point = minimise_near(warm, *memory, model, rows, **settings)
+                kept.give(point)
+                return solution
+            iterate, trace_norm = warm.table(dtype), warm.trace_norm
+        settings |= {"trace_norm": trace_norm, "single": self.single_start}
+        return (published or minimise)(iterate, model, rows, **settings)
 
     def fit_blocks(
         self, source: Source, summary: TableSummary, checkpoint: Checkpoint | None
@@ -264,7 +285,7 @@ class SupervisedCompleter(BlockCompleter):
         n_targets = code.n_labelled if self.label_weight > 0 else 0
         outline = Outline((source.n_rows, len(source.columns)), n_targets > 0, scaling, code)
         data = scaled_blocks(source, summary.rows_before, outline)
-        model = self._first_model(n_targets, code, scaling, None)
+        model = self._first_model(n_targets, code, scaling, warm=False)
         new = checkpoint is None or not checkpoint.is_there()
         pays = new and sampled_start.sampling_pays(outline.shape, n_targets, model, self.trace_penalty)
         every = sampled_start.stride(outline.shape) if pays else None
@@ -338,46 +359,25 @@ class SupervisedCompleter(BlockCompleter):
             return float(self.trace_penalty)
         return float(self.trace_penalty * spectrum_of(*table).singular_values[:1].sum())
 
-    def _earlier_fit(self, shape: tuple[int, int], code: LabelCode) -> SupervisedCompleter | None:
+    def _earlier_fit(self, shape: tuple[int, int], code: LabelCode) -> EarlierFit | None:
         """Return the state to start from, if there is one that matches the table and its labels."""
         if not (self.warm_start and isinstance(getattr(self, "completed_", None), np.ndarray)):
             return None
         same_classes = np.array_equal(self.classes_, code.classes)  # type: ignore[arg-type]
-        return self if same_classes and self.completed_.shape == shape else None
+        if not same_classes or self.completed_.shape != shape:
+            return None
+        return EarlierFit(*self.low_rank_, self.completed_, self.scaling_, self.trace_penalty_)
 
-    def _first_model(
-        self, n_targets: int, code: LabelCode, scaling: Scaling, earlier: SupervisedCompleter | None
-    ) -> LinearPart:
+    def _first_model(self, n_targets: int, code: LabelCode, scaling: Scaling, warm: bool) -> LinearPart:
         """Return the model of the last fit in the units of this one, or zeros if there is none."""
         coef, intercept = np.zeros((len(scaling.offset), code.n_outputs)), np.zeros(code.n_outputs)
-        if earlier is not None:
-            coef = earlier.coef_.T * scaling.width[:, None] / code.width
-            shift = scaling.offset @ earlier.coef_.T - code.centre
-            intercept = (earlier.intercept_ + shift) / code.width
+        if warm:
+            coef = self.coef_.T * scaling.width[:, None] / code.width
+            shift = scaling.offset @ self.coef_.T - code.centre
+            intercept = (self.intercept_ + shift) / code.width
         weight = self.label_weight / max(1, n_targets)
         intercept = intercept * self.fit_intercept
         return LinearPart(code.loss, weight, self.ridge, coef, intercept, self.fit_intercept)
-
-    def _earlier_table(
-        self,
-        earlier: SupervisedCompleter,
-        X: FloatArray,
-        order: Order,
-        rows: Rows,
-        model: LinearPart,
-        scaling: Scaling,
-    ) -> tuple[FloatArray, float]:
-        """Return the low-rank table of the last fit with changed rows updated, and a bound on its trace norm.
-
-        A cell has changed if it is observed and differs from the result of the last fit.
-        """
-        (left, right), before = earlier.low_rank_, earlier.scaling_
-        left = left[order]
-        if not np.array_equal([scaling.offset, scaling.width], [before.offset, before.width]):
-            mapped = scaling.apply(before.undo_in_place(left @ right))
-            left, right = factorise(mapped, most=len(right) + 1)  # new offsets add one to the rank
-        fresh = (earlier.completed_ != X)[order] & rows.observed
-        return refresh(left, right, fresh, rows, model, self.trace_penalty_)
 
     def _keep(self, solution: Solution, code: LabelCode, scaling: Scaling) -> None:
         """Set the fitted attributes, the model in the user's units; warn if the fit has not converged."""

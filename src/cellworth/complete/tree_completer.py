@@ -14,10 +14,10 @@ from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.categories import find_categories
 from cellworth.complete.category_chances import CategoryChances, CategoryFit, columns_of, learn_categories
 from cellworth.complete.column_forests import Round, grow_forests, predict_holes
-from cellworth.complete.gaussian.calibration import LeftOut
 from cellworth.complete.gaussian.drawn_rows import ScaledRows
 from cellworth.complete.gaussian.fit_gaussian import FitSettings, Start, fit_gaussian
 from cellworth.complete.gaussian.gaussian_completer import GaussianCompleter
+from cellworth.complete.gaussian.left_out_cells import LeftOut
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.gaussian.posterior_completer import PosteriorCompleter
@@ -152,7 +152,7 @@ class TreeCompleter(PosteriorCompleter):
             rows = ArrayRows(X, y, self.target, engine)
             earlier = self._earlier_fit(X.shape[1])
             fitted, _, _ = fit_gaussian(self._settings(X.shape, rng), rows, earlier, engine=engine)
-        return self._grow(X, rows, fitted, rng)
+            return self._grow(X, rows, fitted, rng)
 
     def fit_on(self, gaussian: GaussianCompleter, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Fit as `fit` does, but on a Gaussian that is fitted already.
@@ -177,7 +177,7 @@ class TreeCompleter(PosteriorCompleter):
         with ThreadEngine(self.n_jobs) as engine:
             rows = ArrayRows(X, y, self.target, engine)
             rows.take(CellForm(rows.scaling, fitted.margins, rows.code, fitted.trust))
-        return self._grow(X, rows, fitted, gaussian.generator_left)
+            return self._grow(X, rows, fitted, gaussian.generator_left)
 
     def _grow(self, X: FloatArray, rows: ArrayRows, fitted: FittedGaussian, rng: np.random.Generator) -> Self:
         """Grow the forests on a fitted Gaussian, calibrate, and complete the table."""
@@ -226,9 +226,14 @@ class TreeCompleter(PosteriorCompleter):
             one round of `n_trees` trees takes away. Labels have no part in it.
         """
         X = check_table(self, X, dtype=self.dtype, reset=True)
-        fitted = gaussian.fitted_gaussian
         with ThreadEngine(self.n_jobs) as engine:
             rows = ArrayRows(X, None, self.target, engine)
+            return self._gain(X, rows, gaussian.fitted_gaussian, most_columns)
+
+    def _gain(
+        self, X: FloatArray, rows: ArrayRows, fitted: FittedGaussian, most_columns: int | None
+    ) -> tuple[float, float]:
+        """Measure `expected_gain` on the rows of a table."""
         some = rows.all_rows
         cells, _, guesses = _left_out(fitted, X, some)
         rng = np.random.default_rng(self.random_state)

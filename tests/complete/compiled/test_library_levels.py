@@ -5,20 +5,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.complete import extra_trees
+from cellworth.complete import extra_trees, scaling
 from cellworth.complete.compiled import library
 from cellworth.complete.compiled.build import HERE, library_name
 from cellworth.complete.compiled.library import LEVELS, Kernels, kernels
 from cellworth.complete.gaussian import pattern_systems, streamed_step
-from cellworth.complete.solver import fused_step, labelled_rows, sampled_start
+from cellworth.complete.solver import factors, fused_step, labelled_rows, sampled_start
 from cellworth.complete.solver.losses import SquaredLoss
-from tests.complete import test_extra_trees
+from tests.complete import test_extra_trees, test_scaling
 from tests.complete.gaussian import test_pattern_systems_compiled, test_streamed_step
-from tests.complete.solver import test_fused_step, test_labelled_rows, test_sampled_start
+from tests.complete.solver import test_factors, test_fused_step, test_labelled_rows, test_sampled_start
 from tests.complete.solver.problems import LOSSES, make_rows, random_model
 from tests.conftest import need
 
-USERS = extra_trees, pattern_systems, streamed_step, fused_step, labelled_rows, sampled_start
+USERS = (
+    extra_trees,
+    pattern_systems,
+    streamed_step,
+    fused_step,
+    labelled_rows,
+    sampled_start,
+    factors,
+    scaling,
+)
 COLUMNS = [1, 3, 4, 7, 8, 9, 15, 16, 17, 20, 23, 24, 25, 33, 49, 100, 130, 257]  # around vectors and tiles
 
 
@@ -47,9 +56,13 @@ def test_the_level_is_the_highest_that_there_is(level):
     "test",
     [
         test_fused_step.test_the_compiled_passes_are_those_in_numpy,
+        test_fused_step.test_rows_formed_on_the_way_are_those_in_numpy,
+        test_scaling.test_the_compiled_passes_are_those_in_numpy,
+        test_factors.test_rows_are_solved_as_one_by_one,
         test_fused_step.test_single_precision_is_as_close_as_it_can_be,
         test_fused_step.test_any_number_of_threads_gives_the_same_bits,
         test_streamed_step.test_sums_equal_one_row_at_a_time,
+        test_streamed_step.test_columns_as_arrow_keeps_them_are_the_same_rows,
         test_streamed_step.test_rows_of_several_chunks_and_the_same_patterns,
         test_streamed_step.test_determinants_far_beyond_a_number,
         test_streamed_step.test_one_of_many_systems_that_is_not_positive_definite_is_noticed,

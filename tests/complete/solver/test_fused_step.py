@@ -9,9 +9,10 @@ from cellworth import SupervisedCompleter
 from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.compiled.library import kernels
 from cellworth.complete.solver import fused_step
-from cellworth.complete.solver.fused_step import land, start, step
+from cellworth.complete.solver import step as plain
+from cellworth.complete.solver.fused_step import land, start, start_near, step
 from cellworth.complete.solver.losses import SquaredLoss
-from cellworth.complete.solver.step import Rows, sample_size
+from cellworth.complete.solver.step import NearRows, Rows, StepSums, sample_size
 from tests.conftest import need
 
 from .problems import LOSSES, make_rows, random_model, solve
@@ -69,6 +70,39 @@ def test_the_compiled_passes_are_those_in_numpy(run):
         assert_same(got, expected, atol=1e-9)
     for got, expected in zip(arrays, plain_arrays, strict=True):
         np.testing.assert_allclose(got, expected, atol=1e-11)
+
+
+@given(run=runs(), steps=st.integers(0, 3), rank=st.integers(1, 20))
+@settings(max_examples=60, deadline=None)
+def test_rows_formed_on_the_way_are_those_in_numpy(run, steps, rank):
+    rows, (model, _), size, rng = run
+    n, d = rows.values.shape
+    P = rng.normal(size=(d, d)) / d
+    changed = np.flatnonzero(rng.random(n) < 0.1)
+    factors = rng.normal(size=(n, rank)), rng.normal(size=(rank, d)) / rank
+    near = NearRows(*factors, changed, rng.normal(size=(len(changed), d)), (P + P.T) / 2, steps, 3.0)
+    results = []
+    for call in (in_numpy, lambda function, *arguments: function(*arguments)):
+        X, A = np.full((2, n, d), np.nan)
+        *sums, pull = call(start_near, X, A, near, 1.3, rows, model, size)
+        results.append((StepSums(*sums), pull, X, A))
+    (plain_sums, plain_pull, *plain_arrays), (sums, pull, *arrays) = results
+    # Rounding, as in the test above; three steps multiply errors by less than 3^3.
+    assert_same(sums, plain_sums, atol=1e-8)
+    assert pull == pytest.approx(plain_pull, rel=1e-10, abs=1e-8)
+    for got, expected in zip(arrays, plain_arrays, strict=True):
+        np.testing.assert_allclose(got, expected, atol=1e-10)
+    cut = n // 2
+    halves = near[0:cut], near[cut:n]
+    for part, b in zip(halves, (slice(0, cut), slice(cut, n)), strict=True):
+        if b.stop > b.start:
+            X = np.empty((b.stop - b.start, d))
+            m = len(rows.targets)
+            of_part = Rows(
+                rows.values[b], rows.observed[b], rows.targets[min(b.start, m) : b.stop], wide=False
+            )
+            plain.form(X, part, 1.3, of_part, model)
+            np.testing.assert_allclose(X, plain_arrays[0][b], atol=1e-10)
 
 
 def test_single_precision_is_as_close_as_it_can_be():

@@ -7,7 +7,7 @@ from cellworth.complete.solver.factors import factorise
 from cellworth.complete.solver.losses import LogisticLoss, MultinomialLoss, SquaredHingeLoss, SquaredLoss
 from cellworth.complete.solver.proximal_gradient import minimise
 from cellworth.complete.solver.singular_value_thresholding import threshold_singular_values
-from cellworth.complete.solver.step import Rows
+from cellworth.complete.solver.step import Rows, form
 from cellworth.complete.solver.warm_start import _common_step, _newton_step, refresh
 
 from .problems import make_rows, objective, problems, random_model
@@ -55,6 +55,13 @@ def test_the_common_step_is_newtons_on_a_table_without_holes(rank):
     assert misses[1] < 0.15 * misses[0]
 
 
+def refreshed(left, right, fresh, rows, model, penalty_before=None):
+    """Return the table and the bound on its trace norm of `refresh`, and all of it."""
+    changed = np.flatnonzero(fresh.any(axis=1))
+    warm = refresh(left, right, changed, fresh[changed], rows, model, PENALTY, penalty_before)
+    return warm.table(rows.values.dtype), warm.trace_norm, warm
+
+
 def fitted(rows, model, tol=1e-7):
     """Return balanced factors, and the model, of the solved problem."""
     X = np.where(rows.observed, rows.values, 0.0)
@@ -90,7 +97,7 @@ def test_most_of_the_way_is_behind_us(loss, n, d, labelled):
     (left, right), model = fitted(rows, random_model(loss, d, outputs, 1 / n, rng))
     rows, fresh = answer(rows, 4, rng)
     copies = left.copy(), right.copy()
-    first, bound = refresh(left, right, fresh, rows, model, PENALTY)
+    first, bound, _ = refreshed(left, right, fresh, rows, model)
     assert (left == copies[0]).all()
     assert (right == copies[1]).all()
     assert bound >= np.linalg.svd(first, compute_uv=False).sum() * (1 - 1e-12)
@@ -108,7 +115,7 @@ def test_nothing_new_and_too_much_new_give_the_last_table():
     left, right = factorise(rng.normal(size=(50, 6)), 6)
     none = np.zeros(rows.observed.shape, dtype=bool)
     for fresh in (none, rows.observed):
-        first, bound = refresh(left, right, fresh, rows, model, PENALTY)
+        first, bound, _ = refreshed(left, right, fresh, rows, model)
         np.testing.assert_array_equal(first, left @ right)
         assert bound == pytest.approx(np.linalg.svd(first, compute_uv=False).sum())
 
@@ -119,6 +126,29 @@ def test_a_table_of_rank_0_stays_0():
     fresh = np.zeros(rows.observed.shape, dtype=bool)
     fresh[3] = rows.observed[3]
     model = random_model(SquaredLoss(), 6, 1, 0.02, rng)
-    first, bound = refresh(np.zeros((50, 0)), np.zeros((0, 6)), fresh, rows, model, PENALTY)
+    first, bound, _ = refreshed(np.zeros((50, 0)), np.zeros((0, 6)), fresh, rows, model)
     assert (first == 0).all()
     assert bound == 0
+
+
+@pytest.mark.parametrize("loss", [SquaredLoss(), LogisticLoss(), MultinomialLoss()])
+@pytest.mark.parametrize("labelled", [0.0, 0.5, 1.0])
+def test_a_start_with_the_predicted_shape_is_nearer_and_its_norm_is_bounded(loss, labelled):
+    rng = np.random.default_rng(3)
+    n, d, outputs = 3000, 8, 3 if isinstance(loss, MultinomialLoss) else 1
+    rows = make_rows(n, d, loss, outputs, rng, labelled=labelled)
+    (left, right), model = fitted(rows, random_model(loss, d, outputs, 1 / n, rng))
+    rows, fresh = answer(rows, 20, rng)
+    plain, bound, warm = refreshed(left, right, fresh, rows, model, PENALTY)
+    assert warm.near.steps > 0
+    first = np.empty_like(plain)
+    pull = form(first, warm.near, model.lipschitz(), rows, model)
+    norms = [np.linalg.svd(X, compute_uv=False).sum() for X in (plain, first)]
+    assert norms[0] <= bound * (1 + 1e-12)
+    # The bound is a variational one: it holds for every predicted shape, and is tight at the true one.
+    assert norms[1] <= warm.trace_norm_after(pull) * (1 + 1e-12)
+    assert warm.trace_norm_after(pull) <= norms[1] * (1 + 1e-4)
+    (L, R), last = fitted(rows, model, tol=1e-9)
+    end = objective(L @ R, rows, last, PENALTY)
+    gaps = [objective(X, rows, model, PENALTY) - end for X in (plain, first)]
+    assert gaps[1] < gaps[0]

@@ -2,27 +2,27 @@
  * of each class. See complete/class_trees.py, which has the same in NumPy: counts are exact, so the splits are the same, to the bit. */
 
 /* Find the best of one random split for each considered feature, given the counts (q,) of the node's classes; as `best_split`.
- * counts (q, f): work. */
+ * counts (q, lead): work. */
 TARGET static int32_t NAME(best_class_split)(const NAME(Grower) *g, const int32_t *classes, int64_t q, const double *totals,
                                              double *counts, const int32_t *rows, int64_t n, uint64_t key, double *threshold) {
-    const int64_t f = g->f, k = NAME(draw_thresholds)(g, rows, n, key);
+    const int64_t lead = g->lead, k = NAME(draw_thresholds)(g, rows, n, key);
     double *restrict left = g->sum, *restrict gain = g->low, *restrict at = g->at, *restrict rest = g->high;
     const int32_t *columns = g->columns;
     const int all = g->share >= FEW_FEATURES;
-    for (int64_t j = 0; j < q * f; j++) counts[j] = 0.0;
+    for (int64_t j = 0; j < q * lead; j++) counts[j] = 0.0;
     for (int64_t i = 0; i < n; i++) {
-        const double *restrict x = g->features + rows[i] * f;
-        double *restrict count = counts + classes[rows[i]] * f;
+        const double *restrict x = g->features + rows[i] * lead;
+        double *restrict count = counts + classes[rows[i]] * lead;
         if (all) {
 #pragma omp simd
-            for (int64_t j = 0; j < f; j++) count[j] += x[j] <= at[j] ? 1.0 : 0.0;
+            for (int64_t j = 0; j < lead; j++) count[j] += x[j] <= at[j] ? 1.0 : 0.0;
         } else {
             for (int64_t j = 0; j < k; j++) count[j] += x[columns[j]] <= at[j] ? 1.0 : 0.0;
         }
     }
     for (int64_t j = 0; j < k; j++) left[j] = gain[j] = rest[j] = 0.0;
     for (int64_t c = 0; c < q; c++) {
-        const double *restrict count = counts + c * f, total = totals[c];
+        const double *restrict count = counts + c * lead, total = totals[c];
 #pragma omp simd
         for (int64_t j = 0; j < k; j++) {
             left[j] += count[j];
@@ -54,7 +54,8 @@ TARGET EXPORT int NAME(grow_class_trees)(int64_t m, int64_t f, const double *fea
                                          int64_t s, const int32_t *bags, const uint64_t *keys, int64_t leaf, double share,
                                          int64_t capacity, int32_t *feature, double *number, int32_t *child, double *shares,
                                          double *left_out_sum, double *left_out_count) {
-    double *work = malloc(sizeof(double) * ((5 + q) * f + q) + sizeof(int32_t) * (f + 2 * s) + (size_t)m);
+    const int64_t lead = NAME(padded)(f);
+    double *work = NAME(line_up)(sizeof(double) * ((5 + m + q) * lead + q) + sizeof(int32_t) * (lead + 2 * s) + (size_t)m);
     uint64_t *key_of = malloc(sizeof(uint64_t) * capacity + 3 * sizeof(int64_t) * capacity);
     if (!work || !key_of) {
         free(work);
@@ -62,10 +63,11 @@ TARGET EXPORT int NAME(grow_class_trees)(int64_t m, int64_t f, const double *fea
         return 1;
     }
     int64_t *first = (int64_t *)(key_of + capacity), *size = first + capacity, *stack = size + capacity;
-    double *counts = work + 5 * f, *totals = counts + q * f;
+    double *counts = work + (5 + m) * lead, *totals = counts + q * lead;
     int32_t *rows = (int32_t *)(totals + q), *moved = rows + s;
-    uint8_t *seen = (uint8_t *)(moved + s + f);
-    const NAME(Grower) grower = {f, leaf, share, features, NULL, moved + s, work, work + f, work + 2 * f, work + 3 * f, work + 4 * f};
+    uint8_t *seen = (uint8_t *)(moved + s + lead);
+    const NAME(Grower) grower = NAME(grower_of)(m, f, leaf, share, features, NULL, work, moved + s);
+    features = grower.features;
     for (int64_t t = 0; t < T; t++, feature += capacity, number += capacity, child += capacity, shares += capacity * q) {
         for (int64_t i = 0; i < m; i++) seen[i] = 0;
         for (int64_t i = 0; i < s; i++) rows[i] = bags[t * s + i], seen[rows[i]] = 1;
@@ -88,13 +90,7 @@ TARGET EXPORT int NAME(grow_class_trees)(int64_t m, int64_t f, const double *fea
             number[node] = threshold;
             child[node] = 0;
             if (by < 0) continue;
-            int64_t left = 0, right = 0;
-            for (int64_t i = 0; i < n; i++) {
-                const int32_t row = mine[i];
-                if (features[row * f + by] <= threshold) mine[left++] = row;
-                else moved[right++] = row;
-            }
-            for (int64_t i = 0; i < right; i++) mine[left + i] = moved[i];
+            const int64_t left = NAME(part_rows)(&grower, mine, n, by, threshold, moved), right = n - left;
             child[node] = (int32_t)used;
             for (int64_t side = 0; side < 2; side++, used++) {
                 first[used] = first[node] + (side ? left : 0);
@@ -108,7 +104,7 @@ TARGET EXPORT int NAME(grow_class_trees)(int64_t m, int64_t f, const double *fea
         int64_t lanes = 0;
         for (int64_t i = 0; i < m; i++) {
             if (!seen[i]) {
-                x[lanes] = features + i * f, out[lanes++] = left_out_sum + i * q;
+                x[lanes] = features + i * lead, out[lanes++] = left_out_sum + i * q;
                 left_out_count[i] += 1.0;
             }
             if (lanes == ABREAST || (lanes && i == m - 1)) {

@@ -9,37 +9,116 @@ TARGET static uint64_t NAME(mix)(uint64_t z) {
 }
 
 typedef struct {
-    int64_t f, leaf;
+    int64_t f, lead, leaf;
     double share; /* of the features, considered for a split */
-    const double *features, *target; /* (m, f), (m,) */
-    int32_t *columns;                /* (f,) work: those considered */
-    double *low, *high, *at, *sum, *count; /* (f,) work each */
+    const double *features, *target; /* (m, lead): rows of f features with 0 after them, whole vectors; (m,) */
+    int32_t *columns;                /* (lead,) work: those considered */
+    double *low, *high, *at, *sum, *count; /* (lead,) work each */
 } NAME(Grower);
 
-/* Draw a threshold in at[] for each considered feature, listed in columns[]: NAN if a node of n rows has no two values of it. Returns how many. */
+typedef int64_t NAME(Mask) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(double)), may_alias));
+#define UNROLLED static inline __attribute__((always_inline))
+
+/* a where `take`, else b, lane by lane. */
+TARGET UNROLLED NAME(Vector) NAME(either)(NAME(Mask) take, NAME(Vector) a, NAME(Vector) b) {
+    return (NAME(Vector))((take & (NAME(Mask))a) | (~take & (NAME(Mask))b));
+}
+
+/* The least and largest value of some features, `wide` vectors from x on, in n rows. */
+TARGET UNROLLED void NAME(range_of)(const int wide, const double *x, int64_t lead, const int32_t *rows, int64_t n, double *low,
+                                    double *high) {
+    NAME(Vector) least[VECTORS], largest[VECTORS];
+    for (int v = 0; v < wide; v++) least[v] = largest[v] = *(const NAME(Vector) *)(x + rows[0] * lead + v * NAME(WIDTH));
+    for (int64_t i = 1; i < n; i++) {
+        const double *row = x + rows[i] * lead;
+#pragma GCC unroll 4
+        for (int v = 0; v < wide; v++) {
+            const NAME(Vector) value = *(const NAME(Vector) *)(row + v * NAME(WIDTH));
+#if VECTOR_BYTES == 64
+            least[v] = _mm512_min_pd(value, least[v]);
+            largest[v] = _mm512_max_pd(value, largest[v]);
+#else
+            least[v] = NAME(either)(value < least[v], value, least[v]);
+            largest[v] = NAME(either)(value > largest[v], value, largest[v]);
+#endif
+        }
+    }
+    for (int v = 0; v < wide; v++) {
+        *(NAME(Vector) *)(low + v * NAME(WIDTH)) = least[v];
+        *(NAME(Vector) *)(high + v * NAME(WIDTH)) = largest[v];
+    }
+}
+
+/* The sum of the target, and the number, of the rows that go left by each of some features, likewise. */
+TARGET UNROLLED void NAME(sums_left)(const int wide, const NAME(Grower) *g, int64_t first, const int32_t *rows, int64_t n) {
+    NAME(Vector) at[VECTORS], sum[VECTORS], count[VECTORS];
+    const NAME(Vector) one = (NAME(Vector)){0} + 1.0;
+    for (int v = 0; v < wide; v++) {
+        at[v] = *(const NAME(Vector) *)(g->at + first + v * NAME(WIDTH));
+        sum[v] = count[v] = (NAME(Vector)){0};
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const double *row = g->features + first + rows[i] * g->lead;
+        const NAME(Vector) y = (NAME(Vector)){0} + g->target[rows[i]];
+#pragma GCC unroll 4
+        for (int v = 0; v < wide; v++) {
+            const NAME(Vector) value = *(const NAME(Vector) *)(row + v * NAME(WIDTH));
+#if VECTOR_BYTES == 64
+            const __mmask8 goes = _mm512_cmp_pd_mask(value, at[v], _CMP_LE_OQ);
+            sum[v] = _mm512_mask_add_pd(sum[v], goes, sum[v], y);
+            count[v] = _mm512_mask_add_pd(count[v], goes, count[v], one);
+#else
+            const NAME(Mask) goes = value <= at[v];
+            sum[v] += (NAME(Vector))(goes & (NAME(Mask))y);
+            count[v] += (NAME(Vector))(goes & (NAME(Mask))one);
+#endif
+        }
+    }
+    for (int v = 0; v < wide; v++) {
+        *(NAME(Vector) *)(g->sum + first + v * NAME(WIDTH)) = sum[v];
+        *(NAME(Vector) *)(g->count + first + v * NAME(WIDTH)) = count[v];
+    }
+}
+#undef UNROLLED
+
+/* Call an unrolled function for all features, VECTORS vectors at a time: `first` is the first of them. */
+#define BY_VECTORS(lead, call)                                                                    \
+    for (int64_t first = 0; first < (lead); first += VECTORS * NAME(WIDTH)) switch (((lead) - first) / NAME(WIDTH)) { \
+        case 1: call(1); break;                                                                   \
+        case 2: call(2); break;                                                                   \
+        case 3: call(3); break;                                                                   \
+        default: call(VECTORS);                                                                   \
+        }
+
+/* Draw a threshold in at[] for each considered feature, listed in columns[]: NAN if a node of n rows has no two values of it. Returns how
+ * many. Whole rows in vectors are faster than the considered features, unless these are few: then all are listed. */
 TARGET static int64_t NAME(draw_thresholds)(const NAME(Grower) *g, const int32_t *rows, int64_t n, uint64_t key) {
-    const int64_t f = g->f;
     double *restrict low = g->low, *restrict high = g->high, *restrict at = g->at;
     int32_t *columns = g->columns;
-    const int all = g->share >= FEW_FEATURES; /* then whole rows in vectors are faster than the considered ones */
     int64_t k = 0;
-    for (int64_t j = 0; j < f; j++) {
-        const uint64_t drawn = NAME(mix)(key ^ ((uint64_t)(j + 3) * 0xD1B54A32D192ED03u));
-        const int considered = g->share >= 1.0 || (double)(NAME(mix)(drawn) >> 11) * 0x1p-53 < g->share;
-        if (!considered && !all) continue;
-        at[k] = considered ? (double)(drawn >> 11) * 0x1p-53 : NAN;
-        columns[k++] = (int32_t)j;
-    }
-    for (int64_t j = 0; j < k; j++) low[j] = INFINITY, high[j] = -INFINITY;
-    for (int64_t i = 0; i < n; i++) {
-        const double *restrict x = g->features + rows[i] * f;
-        if (all) {
+    if (g->share >= FEW_FEATURES) {
+        k = g->lead;
+        const double share = g->share;
 #pragma omp simd
-            for (int64_t j = 0; j < f; j++) {
-                low[j] = x[j] < low[j] ? x[j] : low[j];
-                high[j] = x[j] > high[j] ? x[j] : high[j];
-            }
-        } else {
+        for (int64_t j = 0; j < k; j++) {
+            const uint64_t drawn = NAME(mix)(key ^ ((uint64_t)(j + 3) * 0xD1B54A32D192ED03u));
+            const double uniform = (double)(int64_t)(drawn >> 11) * 0x1p-53;
+            const double other = (double)(int64_t)(NAME(mix)(drawn) >> 11) * 0x1p-53;
+            at[j] = share >= 1.0 || other < share ? uniform : NAN;
+        }
+#define RANGE(wide) NAME(range_of)(wide, g->features + first, k, rows, n, low + first, high + first)
+        BY_VECTORS(k, RANGE)
+#undef RANGE
+    } else {
+        for (int64_t j = 0; j < g->f; j++) {
+            const uint64_t drawn = NAME(mix)(key ^ ((uint64_t)(j + 3) * 0xD1B54A32D192ED03u));
+            if ((double)(NAME(mix)(drawn) >> 11) * 0x1p-53 >= g->share) continue;
+            at[k] = (double)(drawn >> 11) * 0x1p-53;
+            columns[k++] = (int32_t)j;
+        }
+        for (int64_t j = 0; j < k; j++) low[j] = INFINITY, high[j] = -INFINITY;
+        for (int64_t i = 0; i < n; i++) {
+            const double *restrict x = g->features + rows[i] * g->lead;
             for (int64_t j = 0; j < k; j++) {
                 const double value = x[columns[j]];
                 low[j] = value < low[j] ? value : low[j];
@@ -73,20 +152,17 @@ TARGET static int32_t NAME(largest_gain)(const NAME(Grower) *g, const double *ga
 /* Find the best of one random split for each considered feature. Returns its feature, or -1; the threshold goes to *threshold. */
 TARGET static int32_t NAME(best_split)(const NAME(Grower) *g, const int32_t *rows, int64_t n, uint64_t key, double total,
                                        double tie, double *threshold) {
-    const int64_t f = g->f, k = NAME(draw_thresholds)(g, rows, n, key);
+    const int64_t k = NAME(draw_thresholds)(g, rows, n, key);
     double *restrict low = g->low, *restrict at = g->at, *restrict sum = g->sum, *restrict count = g->count;
     const int32_t *columns = g->columns;
-    const int all = g->share >= FEW_FEATURES;
-    for (int64_t j = 0; j < k; j++) sum[j] = count[j] = 0.0;
-    for (int64_t i = 0; i < n; i++) {
-        const double *restrict x = g->features + rows[i] * f, y = g->target[rows[i]];
-        if (all) {
-#pragma omp simd
-            for (int64_t j = 0; j < f; j++) {
-                sum[j] += x[j] <= at[j] ? y : 0.0;
-                count[j] += x[j] <= at[j] ? 1.0 : 0.0;
-            }
-        } else {
+    if (g->share >= FEW_FEATURES) {
+#define SUMS(wide) NAME(sums_left)(wide, g, first, rows, n)
+        BY_VECTORS(k, SUMS)
+#undef SUMS
+    } else {
+        for (int64_t j = 0; j < k; j++) sum[j] = count[j] = 0.0;
+        for (int64_t i = 0; i < n; i++) {
+            const double *restrict x = g->features + rows[i] * g->lead, y = g->target[rows[i]];
             for (int64_t j = 0; j < k; j++) {
                 const int goes = x[columns[j]] <= at[j];
                 sum[j] += goes ? y : 0.0;
@@ -104,19 +180,58 @@ TARGET static int32_t NAME(best_split)(const NAME(Grower) *g, const int32_t *row
     return NAME(largest_gain)(g, low, k, tie, threshold);
 }
 
-/* Find the leaf of one tree, node[i], for each of `size` <= ABREAST rows of features. They go down side by side: each waits for memory. */
-TARGET static void NAME(find_leaves)(const double *const *x, int64_t size, const int32_t *feature, const double *number,
-                                     const int32_t *child, int32_t *node) {
-    for (int64_t i = 0; i < size; i++) node[i] = 0;
-    for (int moving = 1; moving;) {
+/* Put the rows of a node that go left before the others, both in their order; returns how many they are. moved (n,): work. */
+TARGET static int64_t NAME(part_rows)(const NAME(Grower) *g, int32_t *rows, int64_t n, int32_t by, double threshold, int32_t *moved) {
+    int64_t left = 0, right = 0;
+    for (int64_t i = 0; i < n; i++) { /* no branches: which way a row goes cannot be foreseen */
+        const int32_t row = rows[i];
+        const int64_t goes = g->features[row * g->lead + by] <= threshold;
+        rows[left] = moved[right] = row;
+        left += goes;
+        right += 1 - goes;
+    }
+    for (int64_t i = 0; i < right; i++) rows[left + i] = moved[i];
+    return left;
+}
+
+/* Memory for so many bytes, where rows of whole vectors begin with a line of the cache; NULL without memory. */
+static void *NAME(line_up)(size_t bytes) { return aligned_alloc(64, (bytes + 63) / 64 * 64); }
+
+/* Copy features (m, f) into rows of whole vectors. work: 5 + m such rows. columns: as many numbers as one has. */
+TARGET static NAME(Grower) NAME(grower_of)(int64_t m, int64_t f, int64_t leaf, double share, const double *features,
+                                           const double *target, double *work, int32_t *columns) {
+    const int64_t lead = NAME(padded)(f);
+    double *rows = work + 5 * lead;
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < lead; j++) rows[i * lead + j] = j < f ? features[i * f + j] : 0.0;
+    for (int64_t j = 0; j < lead; j++) columns[j] = (int32_t)j;
+    return (NAME(Grower)){f, lead, leaf, share, rows, target, columns, work, work + lead, work + 2 * lead, work + 3 * lead, work + 4 * lead};
+}
+
+/* Find the leaf of one tree, node[i], for each of `size` rows of features. They go down side by side: each waits for memory. A row that has
+ * arrived stays without a branch: which rows have cannot be foreseen. */
+TARGET static inline __attribute__((always_inline)) void NAME(go_down)(const int size, const double *const *x, const int32_t *feature,
+                                                                       const double *number, const int32_t *child, int32_t *node) {
+    int32_t at[ABREAST] = {0}, moving = 1;
+    while (moving) {
         moving = 0;
-        for (int64_t i = 0; i < size; i++) {
-            const int32_t at = node[i], by = feature[at];
-            if (by < 0) continue;
-            node[i] = child[at] + (x[i][by] > number[at]);
-            moving = 1;
+#pragma GCC unroll 8
+        for (int i = 0; i < size; i++) {
+            const int32_t by = feature[at[i]], inner = ~(by >> 31); /* all ones, or 0 in a leaf, where by is -1 */
+            const int32_t next = child[at[i]] + (x[i][by & inner] > number[at[i]]);
+            at[i] = (next & inner) | (at[i] & ~inner);
+            moving |= inner;
         }
     }
+    for (int i = 0; i < size; i++) node[i] = at[i];
+}
+
+/* The same for `size` <= ABREAST rows. */
+TARGET static void NAME(find_leaves)(const double *const *x, int64_t size, const int32_t *feature, const double *number,
+                                     const int32_t *child, int32_t *node) {
+    if (size == ABREAST) NAME(go_down)(ABREAST, x, feature, number, child, node);
+    else
+        for (int64_t i = 0; i < size; i++) NAME(go_down)(1, x + i, feature, number, child, node + i);
 }
 
 /* Add to out[i], for `size` <= ABREAST rows of features, the prediction of one tree. */
@@ -134,7 +249,8 @@ TARGET EXPORT int NAME(grow_trees)(int64_t m, int64_t f, const double *features,
                                    const int32_t *bags, const uint64_t *keys, int64_t leaf, double share, int64_t capacity,
                                    int32_t *feature, double *number, int32_t *child, double *left_out_sum,
                                    double *left_out_count) {
-    double *work = malloc(sizeof(double) * 5 * f + sizeof(int32_t) * (f + 2 * s) + (size_t)m);
+    const int64_t lead = NAME(padded)(f);
+    double *work = NAME(line_up)(sizeof(double) * (5 + m) * lead + sizeof(int32_t) * (lead + 2 * s) + (size_t)m);
     uint64_t *key_of = malloc(sizeof(uint64_t) * capacity + 3 * sizeof(int64_t) * capacity);
     if (!work || !key_of) {
         free(work);
@@ -142,9 +258,10 @@ TARGET EXPORT int NAME(grow_trees)(int64_t m, int64_t f, const double *features,
         return 1;
     }
     int64_t *first = (int64_t *)(key_of + capacity), *size = first + capacity, *stack = size + capacity;
-    int32_t *rows = (int32_t *)(work + 5 * f), *moved = rows + s;
-    uint8_t *seen = (uint8_t *)(moved + s + f);
-    const NAME(Grower) grower = {f, leaf, share, features, target, moved + s, work, work + f, work + 2 * f, work + 3 * f, work + 4 * f};
+    int32_t *rows = (int32_t *)(work + (5 + m) * lead), *moved = rows + s;
+    uint8_t *seen = (uint8_t *)(moved + s + lead);
+    const NAME(Grower) grower = NAME(grower_of)(m, f, leaf, share, features, target, work, moved + s);
+    features = grower.features;
     for (int64_t t = 0; t < T; t++, feature += capacity, number += capacity, child += capacity) {
         for (int64_t i = 0; i < m; i++) seen[i] = 0;
         for (int64_t i = 0; i < s; i++) rows[i] = bags[t * s + i], seen[rows[i]] = 1;
@@ -170,13 +287,7 @@ TARGET EXPORT int NAME(grow_trees)(int64_t m, int64_t f, const double *features,
                 child[node] = 0;
                 continue;
             }
-            int64_t left = 0, right = 0;
-            for (int64_t i = 0; i < n; i++) {
-                const int32_t row = mine[i];
-                if (features[row * f + by] <= threshold) mine[left++] = row;
-                else moved[right++] = row;
-            }
-            for (int64_t i = 0; i < right; i++) mine[left + i] = moved[i];
+            const int64_t left = NAME(part_rows)(&grower, mine, n, by, threshold, moved), right = n - left;
             number[node] = threshold;
             child[node] = (int32_t)used;
             for (int64_t side = 0; side < 2; side++, used++) {
@@ -191,7 +302,7 @@ TARGET EXPORT int NAME(grow_trees)(int64_t m, int64_t f, const double *features,
         int64_t lanes = 0;
         for (int64_t i = 0; i < m; i++) {
             if (!seen[i]) {
-                x[lanes] = features + i * f, out[lanes++] = left_out_sum + i;
+                x[lanes] = features + i * lead, out[lanes++] = left_out_sum + i;
                 left_out_count[i] += 1.0;
             }
             if (lanes == ABREAST || (lanes && i == m - 1)) {

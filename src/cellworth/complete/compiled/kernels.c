@@ -26,6 +26,7 @@ enum { SQUARED, LOGISTIC, SQUARED_HINGE, MULTINOMIAL };
 
 #define ABREAST 8         /* rows that go down a tree, or through a sum, side by side */
 #define ROW_UNIT 8        /* numbers of single precision that a processor takes at once */
+#define VECTORS 4         /* of features that a pass over a node's rows takes */
 #define FEW_FEATURES 0.25 /* share of the features of a split */
 #define SAME 1e-7         /* features of a node that differ by no more are one; as in extra_trees.py */
 #define TIE 1e-9          /* of a node's squares: splits that gain within this are equal; as there */

@@ -193,16 +193,15 @@ TARGET static int NAME(label_batch)(Batch *batch, const Labels *labels, int hole
     return 0;
 }
 
-/* Add the E step of n rows X (n, d), NaN in the holes, with targets Y (n, q), to the sums first (c,) and second (c, c), c = d + q, of
- * the completed residuals, labels with their working targets. A cell is (x - offset) / width, its mean 0. X: floats if
- * `single_precision`, else doubles. precision, covariance: (c, c). loss: gets what the weighted losses have over those of the working
+/* Add the E step of n rows of cells, d columns, with targets Y (n, q), to the sums first (c,) and second (c, c), c = d + q, of the
+ * completed residuals, labels with their working targets. A cell is (x - offset) / width, its mean 0. precision, covariance: (c, c). loss: gets what the weighted losses have over those of the working
  * targets. Returns 0; 1 without memory; 2 if a system is not positive definite. */
-TARGET EXPORT int NAME(labelled_step)(const Blasdouble *blas, int64_t n, int64_t d, int64_t q, const void *X, int single_precision,
-                                      const double *Y, const double *offset, const double *width, const double *precision,
+TARGET EXPORT int NAME(labelled_step)(const Blasdouble *blas, int64_t n, int64_t d, int64_t q, const Cells *cells, const double *Y,
+                                      const double *offset, const double *width, const double *precision,
                                       const double *covariance, int kind, double weight, double curvature, const double *intercept,
                                       double *first, double *second, double *loss) {
     const int64_t c = d + q, most_rows = CHUNK_BYTES / (8 * c), most = most_rows > n ? n : most_rows;
-    double *R = malloc(sizeof(double) * (3 * most * c + LANES * (c * (c + 1) / 2 + c) + d + 4 * q * q + 10 * c));
+    double *R = malloc(sizeof(double) * (3 * most * c + LANES * (c * (c + 1) / 2 + c) + 2 * d + 4 * q * q + 10 * c));
     uint64_t *keys = malloc(most * (sizeof(uint64_t) + 2 * sizeof(int32_t) + 1));
     if (!R || !keys) {
         free(R);
@@ -210,38 +209,28 @@ TARGET EXPORT int NAME(labelled_step)(const Blasdouble *blas, int64_t n, int64_t
         return 1;
     }
     double *G = R + most * c, *T = G + most * c, *S = T + most * c, *v = S + LANES * (c * (c + 1) / 2), *unit = v + LANES * c;
-    double *work = unit + d;
+    double *mean = unit + d, *work = mean + d;
     Batch batch = {c, precision, covariance, NULL, NULL, 0.0, {0}, S, v, NULL};
     const Labels labels = {q, kind, weight, sqrt(curvature * weight), curvature, intercept};
-    int32_t *a = (int32_t *)(keys + most), *b = a + most;
-    uint8_t *bucket = (uint8_t *)(b + most);
+    int32_t *order = (int32_t *)(keys + most), *spare = order + most, ends[N_BUCKETS];
+    uint8_t *bucket = (uint8_t *)(spare + most);
+    const int single = (int)cells->single_precision;
     const uint64_t whole = (1ULL << d) - 1; /* d < 64, as there are labels */
     int failed = 0;
-    for (int64_t j = 0; j < d; j++) unit[j] = 1.0 / width[j];
+    for (int64_t j = 0; j < d; j++) {
+        unit[j] = 1.0 / width[j];
+        mean[j] = 0.0;
+    }
     for (int64_t start = 0; start < n && !failed; start += most) {
         const int64_t m = n - start < most ? n - start : most;
-        const float *singles = (const float *)X + start * d;
-        const double *doubles = (const double *)X + start * d;
-        for (int64_t i = 0; i < m; i++) {
-            uint64_t key = 0;
-            for (int64_t j = 0; j < d; j++) {
-                const double x = single_precision ? (double)singles[i * d + j] : doubles[i * d + j];
-                key |= (uint64_t)(x == x) << j;
-            }
-            const int known = __builtin_popcountll(key), open = (int)d - known;
-            keys[i] = key;
-            bucket[i] = (uint8_t)(open <= known ? open : OBSERVED_SIDE + known);
-        }
-        const int32_t *order = sort_rows(m, keys, d, bucket, a, b);
-        int64_t n_holes = 0;
+        const char *x = NAME(rows_at)(cells, start, m, T);
+        NAME(find_patterns)(single, m, d, x, keys, bucket);
+        sort_rows(m, keys, bucket, order, ends, spare);
+        const int64_t n_holes = ends[OBSERVED_SIDE - 1];
         for (int64_t s = 0; s < m; s++) {
             const int64_t i = order[s];
             double *restrict r = R + s * c;
-            n_holes += bucket[i] < OBSERVED_SIDE;
-            for (int64_t j = 0; j < d; j++) {
-                const double value = ((single_precision ? (double)singles[i * d + j] : doubles[i * d + j]) - offset[j]) * unit[j];
-                r[j] = __builtin_isunordered(value, value) ? 0.0 : value;
-            }
+            NAME(residuals)(single, d, x + i * d * (single ? 4 : 8), keys[i], offset, unit, mean, r);
             for (int64_t j = d; j < c; j++) r[j] = 0.0;
         }
         NAME(multiply)(blas, n_holes, c, R, c, precision, G, c);
@@ -271,9 +260,7 @@ TARGET EXPORT int NAME(labelled_step)(const Blasdouble *blas, int64_t n, int64_t
                 }
         }
         NAME(add_gram)(blas, m, c, R, second, NULL);
-        for (int64_t s = 0; s < m; s++)
-#pragma omp simd
-            for (int64_t j = 0; j < c; j++) first[j] += R[s * c + j];
+        NAME(add_rows)(m, c, R, first);
     }
     for (int64_t i = 0; i < c; i++)
         for (int64_t j = 0; j < i; j++) second[j * c + i] = second[i * c + j];

@@ -12,14 +12,16 @@ import functools
 import os
 import re
 import warnings
+from collections.abc import Iterator, Sequence
 from ctypes import POINTER, Structure, c_double, c_int, c_int64, c_void_p
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cython_blas, cython_lapack
 
 from cellworth.arrays import AnyArray
+from cellworth.blocks.cell_columns import CellColumns, ColumnChunk
 from cellworth.complete.compiled.build import library_name
 
 SWITCH = "CELLWORTH_COMPILED"  # "0" leaves the kernels out
@@ -48,6 +50,54 @@ class Lapack(Structure):
     _fields_ = (("potrf", c_void_p), ("potri", c_void_p))
 
 
+class CellPointers(Structure):
+    """The cells of rows, as `Cells` in chunk_of_rows.h."""
+
+    _fields_ = (
+        ("d", c_int64),
+        ("single_precision", c_int64),
+        ("rows", c_void_p),
+        ("columns", c_void_p),
+        ("known", c_void_p),
+        ("first_bit", c_void_p),
+    )
+
+
+class KernelCells:
+    """The cells of n rows as kernels take them: X (n, d), NaN in the holes, or a chunk of each column.
+
+    Attributes
+    ----------
+    n_rows : int
+    pointers : CellPointers
+        Valid as long as this object.
+    """
+
+    def __init__(self, cells: AnyArray | Sequence[ColumnChunk]) -> None:
+        if isinstance(cells, np.ndarray):
+            self._kept: Any = np.ascontiguousarray(cells)
+            self.n_rows, d = cells.shape
+            about = d, int(cells.dtype == np.float32)
+            self.pointers = CellPointers(*about, address(self._kept), None, None, None)
+            return
+        self.n_rows = len(cells[0].values)
+        known = [None if chunk.known is None else address(chunk.known) for chunk in cells]
+        arrays = (
+            (c_void_p * len(cells))(*(address(chunk.values) for chunk in cells)),
+            (c_void_p * len(cells))(*known),
+            (c_int64 * len(cells))(*(chunk.first_bit for chunk in cells)),
+        )
+        self._kept = cells, arrays
+        about = len(cells), int(cells[0].values.dtype == np.float32)
+        self.pointers = CellPointers(*about, None, *(ctypes.addressof(array) for array in arrays))
+
+
+def kernel_cells(cells: AnyArray | CellColumns) -> Iterator[KernelCells]:
+    """Yield the cells of rows (n, d) as kernels take them, in one piece or several."""
+    pieces = cells.runs() if isinstance(cells, CellColumns) else (cells,)
+    return map(KernelCells, pieces)
+
+
 class ModelPointers(Structure):
     """A linear model and its loss; ``coef`` is (q, d), C-ordered, of the table's precision."""
 
@@ -58,6 +108,25 @@ class ModelPointers(Structure):
         ("coef", c_void_p),
         ("intercept", c_void_p),
     )
+
+
+class NearPointers(Structure):
+    """Rows near the solution, as `Near` of proximal_types.h; arrays are of the table's precision."""
+
+    _fields_ = (
+        *(("r", c_int64), ("n_changed", c_int64), ("steps", c_int64), ("relaxation", c_double)),
+        *(("left", c_void_p), ("right", c_void_p), ("changed", c_void_p), ("updated", c_void_p)),
+        *(("operator", c_void_p), ("pull", c_void_p)),
+    )
+
+
+class CellKernels(NamedTuple):
+    """The functions of table_cells.h, for one precision."""
+
+    column_ranges: Any
+    scale_cells: Any
+    changed_rows: Any
+    put_back: Any
 
 
 class Kernels:
@@ -75,6 +144,10 @@ class Kernels:
     level : int
     passes : dict from dtype to (function, Blas)
         `proximal_pass` of kernels.c, and the products that it calls.
+    products : dict from dtype to function
+        `row_product` of near_rows.h.
+    cells : dict from dtype to CellKernels
+    solve_rows : function of ridge_systems.h
     solve_patterns, pattern_diagonals : functions of pattern_systems.h
     grow_trees, sum_trees : functions of extra_trees.h
     grow_class_trees, sum_class_trees : functions of class_trees.h
@@ -90,6 +163,8 @@ class Kernels:
         self.level: int = library.cellworth_level() if level is None else level
         ending = LEVELS[self.level]
         self.passes: dict[Any, tuple[Any, Blas]] = {}
+        self.products: dict[Any, Any] = {}
+        self.cells: dict[Any, CellKernels] = {}
         for dtype, suffix, letter in (("f8", "f64", "d"), ("f4", "f32", "s")):
             blas = Blas(
                 pointer(cython_blas, f"{letter}gemm", GEMM, letter),
@@ -102,9 +177,20 @@ class Kernels:
                 *(POINTER(Blas), c_int, c_int64, c_int64, c_int64, c_int64, c_int64),
                 *(c_void_p, c_void_p, c_void_p, c_void_p, c_double, c_double),
                 *(c_void_p, c_void_p, c_void_p, c_int64, POINTER(ModelPointers), POINTER(ModelPointers)),
-                *(c_void_p, c_void_p, c_void_p, c_void_p),
+                *(c_void_p, c_void_p, c_void_p, c_void_p, POINTER(NearPointers)),
             ]
             self.passes[np.dtype(dtype)] = function, blas
+            product = getattr(library, f"row_product_{suffix}{ending}")
+            product.restype = None
+            product.argtypes = [POINTER(Blas), c_int64, c_int64, c_int64, *(c_void_p,) * 3]
+            self.products[np.dtype(dtype)] = product
+            of_cells = CellKernels(*(getattr(library, f"{f}_{suffix}{ending}") for f in CellKernels._fields))
+            for each, n_arrays in zip(of_cells, (4, 6, 3, 6), strict=True):
+                each.restype, each.argtypes = None, [c_int64, c_int64, *(c_void_p,) * n_arrays]
+            self.cells[np.dtype(dtype)] = of_cells
+        self.solve_rows: Any = getattr(library, f"solve_rows_f64{ending}")
+        self.solve_rows.restype = c_int
+        self.solve_rows.argtypes = [c_int64, c_int64, c_int64, *(c_void_p,) * 5]
         self.lapack = Lapack(
             pointer(cython_lapack, "dpotrf", CHOLESKY, "d"), pointer(cython_lapack, "dpotri", CHOLESKY, "d")
         )
@@ -120,13 +206,13 @@ class Kernels:
         self.streamed_step: Any = getattr(library, f"streamed_step_f64{ending}")
         self.streamed_step.restype = c_int
         self.streamed_step.argtypes = [
-            *(POINTER(Blas), c_int64, c_int64, c_void_p, c_int),
+            *(POINTER(Blas), c_int64, c_int64, POINTER(CellPointers)),
             *(c_void_p,) * 10,
         ]
         self.labelled_step: Any = getattr(library, f"labelled_step_f64{ending}")
         self.labelled_step.restype = c_int
         self.labelled_step.argtypes = [
-            *(POINTER(Blas), c_int64, c_int64, c_int64, c_void_p, c_int, *(c_void_p,) * 5),
+            *(POINTER(Blas), c_int64, c_int64, c_int64, POINTER(CellPointers), *(c_void_p,) * 5),
             *(c_int, c_double, c_double, *(c_void_p,) * 4),
         ]
         self.solve_in_holes: Any = getattr(library, f"solve_in_holes_f32{ending}")

@@ -79,34 +79,33 @@ TARGET static double NAME(sweep)(double *restrict S, int64_t k, int64_t lead, do
     return log_determinant + log(product);
 }
 
-/* Invert a matrix as in `sweep`, from SWEEP_COLUMNS on by LAPACK's Cholesky factor, and add `count` times the inverse to the columns
- * `at` of `sum` (c, c), in the lower triangle; NULL: nowhere. */
-TARGET static double NAME(invert)(const Lapack *lapack, double *restrict S, int64_t k, int64_t lead, double *work, const int32_t *at,
-                                  double count, int64_t c, double *restrict sum) {
-    const double sign = k < SWEEP_COLUMNS ? -1.0 : 1.0;
+/* Invert a matrix as in `sweep`, from SWEEP_COLUMNS on by LAPACK's Cholesky factor: *sign times the inverse is below the diagonal. */
+TARGET static double NAME(invert)(const Lapack *lapack, double *restrict S, int64_t k, int64_t lead, double *work, double *sign) {
+    *sign = k < SWEEP_COLUMNS ? -1.0 : 1.0;
+    if (k < SWEEP_COLUMNS) return NAME(sweep)(S, k, lead, work);
     double log_determinant = 0.0;
-    if (k < SWEEP_COLUMNS) {
-        log_determinant = NAME(sweep)(S, k, lead, work);
-        if (isnan(log_determinant)) return NAN;
-    } else {
-        int n = (int)k, ld = (int)lead, info = 0;
-        lapack->potrf("U", &n, S, &ld, &info); /* "U" of LAPACK's columns is below the diagonal of our rows */
-        if (info) return NAN;
-        for (int64_t i = 0; i < k; i++) log_determinant += 2.0 * log(S[i * lead + i]);
-        lapack->potri("U", &n, S, &ld, &info);
-        if (info) return NAN;
-    }
+    int n = (int)k, ld = (int)lead, info = 0;
+    lapack->potrf("U", &n, S, &ld, &info); /* "U" of LAPACK's columns is below the diagonal of our rows */
+    if (info) return NAN;
+    for (int64_t i = 0; i < k; i++) log_determinant += 2.0 * log(S[i * lead + i]);
+    lapack->potri("U", &n, S, &ld, &info);
+    return info ? NAN : log_determinant;
+}
+
+/* Add `count` times the inverse, `sign` times what is below the diagonal of S, to the columns `at` of `sum` (c, c), in the lower triangle;
+ * and put the whole inverse into S, with 0 after its rows. */
+TARGET static void NAME(add_inverse)(double *restrict S, int64_t k, int64_t lead, double sign, const int32_t *at, double count, int64_t c,
+                                     double *restrict sum) {
     for (int64_t i = 0; i < k; i++) {
-        double *restrict to = sum ? sum + at[i] * c : NULL;
+        double *restrict to = sum + at[i] * c;
         for (int64_t j = 0; j <= i; j++) {
             const double value = sign * S[i * lead + j];
             S[j * lead + i] = S[i * lead + j] = value;
-            if (to) to[at[j]] += count * value;
+            to[at[j]] += count * value;
         }
     }
     for (int64_t i = 0; i < k; i++)
         for (int64_t j = k; j < lead; j++) S[i * lead + j] = 0.0;
-    return log_determinant;
 }
 
 /* Put A (c, c) on k active columns into the lower triangle of S; returns the length of a row there. */
@@ -133,12 +132,13 @@ TARGET EXPORT int NAME(solve_patterns)(const Lapack *lapack, int64_t P, int64_t 
     for (int64_t p = 0, row = 0; p < P; p++) {
         const int32_t *at = active + starts[p];
         const int64_t k = starts[p + 1] - starts[p], lead = NAME(gather)(A, c, at, k, S);
-        const double count = (double)counts[p], value = NAME(invert)(lapack, S, k, lead, x, at, count, c, inverse_sum);
+        double sign, count = (double)counts[p], value = NAME(invert)(lapack, S, k, lead, x, &sign);
         if (isnan(value)) {
             free(S);
             return 2;
         }
         total += count * value;
+        NAME(add_inverse)(S, k, lead, sign, at, count, c, inverse_sum);
         for (int64_t end = row + counts[p]; row < end; row++) {
             const double *from = rhs + row * row_stride;
             double *to = solution + row * row_stride;
@@ -169,20 +169,21 @@ TARGET EXPORT int NAME(pattern_diagonals)(const Lapack *lapack, int64_t P, int64
     for (int64_t p = 0; p < P; p++, out += c) {
         const int32_t *at = active + starts[p];
         const int64_t k = starts[p + 1] - starts[p], lead = NAME(gather)(A, c, at, k, S);
-        if (isnan(NAME(invert)(lapack, S, k, lead, across, at, 0.0, c, NULL))) {
+        double sign;
+        if (isnan(NAME(invert)(lapack, S, k, lead, across, &sign))) {
             free(S);
             return 2;
         }
         if (!rest) {
             for (int64_t j = 0; j < c; j++) out[j] = 0.0;
-            for (int64_t i = 0; i < k; i++) out[at[i]] = S[i * lead + i];
+            for (int64_t i = 0; i < k; i++) out[at[i]] = sign * S[i * lead + i];
             continue;
         }
         for (int64_t j = 0; j < c; j++) out[j] = A[j * c + j];
-        for (int64_t i = 0; i < k; i++) { /* sum over i, l of inverse_il A_ij A_lj for all columns j at once */
+        for (int64_t i = 0; i < k; i++) { /* sum over i, l of inverse_il A_ij A_lj for all columns j at once: twice that of l < i */
             for (int64_t j = 0; j < c; j++) across[j] = 0.0;
-            for (int64_t l = 0; l < k; l++) {
-                const double factor = S[i * lead + l], *restrict from = A + at[l] * c;
+            for (int64_t l = 0; l <= i; l++) {
+                const double factor = (l < i ? 2.0 : 1.0) * sign * S[i * lead + l], *restrict from = A + at[l] * c;
 #pragma omp simd
                 for (int64_t j = 0; j < c; j++) across[j] += factor * from[j];
             }

@@ -4,7 +4,10 @@
 #define SUFFIX CONCAT(_f64, LEVEL)
 #include "row_products.h"
 #include "proximal_pass.h"
+#include "table_cells.h"
+#include "ridge_systems.h"
 #include "pattern_systems.h"
+#include "chunk_of_rows.h"
 #include "streamed_step.h"
 #include "labelled_step.h"
 #include "extra_trees.h"
@@ -15,6 +18,7 @@
 #define SUFFIX CONCAT(_f32, LEVEL)
 #include "row_products.h"
 #include "proximal_pass.h"
+#include "table_cells.h"
 #include "hidden_cells.h"
 #undef REAL
 #undef SUFFIX

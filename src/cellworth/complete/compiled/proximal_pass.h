@@ -173,15 +173,18 @@ TARGET static double NAME(labelled_rows)(int wanted, int64_t n, int64_t d, doubl
     return ahead->weight * loss;
 }
 
+#include "near_rows.h"
+
 /* A pass over a run of blocks; of each block the first `sample` rows are sampled, `last_sample` of the last one. Returns 0,
- * or 1 without memory.
+ * or 1 without memory. START forms the iterate itself if `near` is not NULL.
  * gram: (2, d, d), of labelled and of other rows; cross: (q + 1, d); working: (q,); sums: (5,). All are added to. */
 EXPORT int NAME(proximal_pass)(const TYPE(Blas) * blas, int mode, int64_t n, int64_t d, int64_t block, int64_t sample,
                         int64_t last_sample, REAL *iterate, REAL *point, REAL *trail, const REAL *operator_, double momentum,
                         double lipschitz, const REAL *values, const uint8_t *observed, const REAL *targets,
                         int64_t n_targets, const TYPE(Model) * model, const TYPE(Model) * ahead, double *gram,
-                        double *cross, double *working, double *sums) {
+                        double *cross, double *working, double *sums, const TYPE(Near) * near) {
     const int64_t q = model->q;
+    int64_t next_changed = 0;
     const int64_t most = CHUNK_CELLS / d > 8 ? CHUNK_CELLS / d : 8;
     REAL *fresh = malloc(sizeof(REAL) * (most * (d + q) + d * d));
     double *sums_of_targets = calloc(2 * q, sizeof(double));
@@ -202,6 +205,9 @@ EXPORT int NAME(proximal_pass)(const TYPE(Blas) * blas, int mode, int64_t n, int
         const uint8_t *seen = observed + at;
         REAL *x = iterate + at, *a = point + at, *next = mode == STEP ? x : a;
         if (mode == START) {
+            if (near)
+                NAME(form_rows)(blas, near, begin, rows, d, lipschitz, v, seen, labelled ? y : NULL, model, &next_changed, x, a, fresh,
+                                scores);
             NAME(first_cells)(cells, (REAL)(1.0 / lipschitz), x, a, v, seen, sums);
             if (labelled) NAME(scores_of)(blas, rows, d, x, model, scores);
         } else {

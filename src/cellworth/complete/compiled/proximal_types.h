@@ -11,3 +11,14 @@ typedef struct {
     double weight;
     const REAL *coef, *intercept;
 } TYPE(Model);
+
+/* Rows near the solution, of which a pass forms the first iterate on its way: rows of `left` (n, r) times `right` (r, d), those of
+ * `changed` (c,) replaced by `updated` (c, d); then some steps with the operator (d, d) of a predicted shape, see near_rows.h. */
+typedef struct {
+    int64_t r, n_changed, steps;
+    double relaxation;
+    const REAL *left, *right;
+    const int64_t *changed;
+    const REAL *updated, *operator_;
+    double *pull; /* sum over all cells of (a - x) x for the last step x = a P */
+} TYPE(Near);

@@ -1,4 +1,4 @@
-/* The two products of a chunk of rows A (n, d), for one REAL type and one kind of processor: A P, and A^T A.
+/* The two products of a chunk of rows A (n, k), for one REAL type and one kind of processor: A P, and A^T A.
  *
  * BLAS packs both factors before it multiplies, which with few columns takes as long as the products themselves, and takes narrower
  * vectors than the processor has if it does not know it. Here a tile of the result stays in registers, and the factors are read where
@@ -27,17 +27,18 @@ TARGET UNROLLED NAME(add_to_tile)(int tall, int wide, int64_t n, const REAL *a, 
 }
 
 /* A tile of A P, for `tall` rows and `wide` vectors of columns, of which the last begins at `last`. */
-TARGET UNROLLED NAME(product_tile)(int tall, int wide, int64_t d, int64_t last, const REAL *A, int64_t from, const REAL *P, REAL *out,
-                                   int64_t to) {
+TARGET UNROLLED NAME(product_tile)(int tall, int wide, int64_t k, int64_t d, int64_t last, const REAL *A, int64_t from, const REAL *P,
+                                   REAL *out, int64_t to) {
     NAME(Vector) tile[TALL][WIDE] = {{{0}}};
-    NAME(add_to_tile)(tall, wide, d, A, 1, from, P, d, last, tile);
+    NAME(add_to_tile)(tall, wide, k, A, 1, from, P, d, last, tile);
 #pragma GCC unroll 8
     for (int i = 0; i < tall; i++)
 #pragma GCC unroll 3
         for (int v = 0; v < wide; v++) *(NAME(Vector) *)(out + i * to + (v == wide - 1 ? last : v * NAME(WIDTH))) = tile[i][v];
 }
 
-TARGET static void NAME(product_in_tiles)(int64_t n, int64_t d, const REAL *A, int64_t from, const REAL *P, REAL *out, int64_t to) {
+TARGET static void NAME(product_in_tiles)(int64_t n, int64_t k, int64_t d, const REAL *A, int64_t from, const REAL *P, REAL *out,
+                                          int64_t to) {
     for (int64_t column = 0; column < d; column += WIDE * NAME(WIDTH), P += WIDE * NAME(WIDTH), out += WIDE * NAME(WIDTH)) {
         const int64_t left = d - column, last = left < WIDE * NAME(WIDTH) ? left - NAME(WIDTH) : (WIDE - 1) * NAME(WIDTH);
         const int64_t wide = last + NAME(WIDTH) == left ? (left + NAME(WIDTH) - 1) / NAME(WIDTH) : WIDE, tall = n < TALL ? 1 : TALL;
@@ -46,12 +47,12 @@ TARGET static void NAME(product_in_tiles)(int64_t n, int64_t d, const REAL *A, i
             const REAL *a = A + at * from;
             REAL *o = out + at * to;
             switch (wide + (tall == 1 ? WIDE : 0)) {
-            case 1: NAME(product_tile)(TALL, 1, d, last, a, from, P, o, to); break;
-            case 2: NAME(product_tile)(TALL, 2, d, last, a, from, P, o, to); break;
-            case 3: NAME(product_tile)(TALL, 3, d, last, a, from, P, o, to); break;
-            case 4: NAME(product_tile)(1, 1, d, last, a, from, P, o, to); break;
-            case 5: NAME(product_tile)(1, 2, d, last, a, from, P, o, to); break;
-            default: NAME(product_tile)(1, 3, d, last, a, from, P, o, to);
+            case 1: NAME(product_tile)(TALL, 1, k, d, last, a, from, P, o, to); break;
+            case 2: NAME(product_tile)(TALL, 2, k, d, last, a, from, P, o, to); break;
+            case 3: NAME(product_tile)(TALL, 3, k, d, last, a, from, P, o, to); break;
+            case 4: NAME(product_tile)(1, 1, k, d, last, a, from, P, o, to); break;
+            case 5: NAME(product_tile)(1, 2, k, d, last, a, from, P, o, to); break;
+            default: NAME(product_tile)(1, 3, k, d, last, a, from, P, o, to);
             }
         }
     }
@@ -108,18 +109,24 @@ static inline int NAME(in_tiles)(int64_t d) {
 #endif
 }
 
-/* out = A P for the rows A (n, d), which are `from` numbers apart, and P (d, d); the rows of out are `to` apart. */
-static void NAME(multiply)(const TYPE(Blas) * blas, int64_t n, int64_t d, const REAL *A, int64_t from, const REAL *P, REAL *out,
-                           int64_t to) {
+/* out = A P for the rows A (n, k), which are `from` numbers apart, and P (k, d); the rows of out are `to` apart. */
+static void NAME(multiply_by)(const TYPE(Blas) * blas, int64_t n, int64_t k, int64_t d, const REAL *A, int64_t from, const REAL *P,
+                              REAL *out, int64_t to) {
 #if OWN_PRODUCTS
     if (NAME(in_tiles)(d)) {
-        NAME(product_in_tiles)(n, d, A, from, P, out, to);
+        NAME(product_in_tiles)(n, k, d, A, from, P, out, to);
         return;
     }
 #endif
-    int k = (int)n, m = (int)d, of_A = (int)from, of_out = (int)to;
+    int rows = (int)n, inner = (int)k, columns = (int)d, of_A = (int)from, of_out = (int)to;
     REAL one = 1, zero = 0;
-    blas->gemm("N", "N", &m, &k, &m, &one, (REAL *)P, &m, (REAL *)A, &of_A, &zero, out, &of_out);
+    blas->gemm("N", "N", &columns, &rows, &inner, &one, (REAL *)P, &columns, (REAL *)A, &of_A, &zero, out, &of_out);
+}
+
+/* The same for a square P (d, d). */
+static void NAME(multiply)(const TYPE(Blas) * blas, int64_t n, int64_t d, const REAL *A, int64_t from, const REAL *P, REAL *out,
+                           int64_t to) {
+    NAME(multiply_by)(blas, n, d, d, A, from, P, out, to);
 }
 
 /* gram += A^T A for the rows A (n, d), in the lower triangle at least, through part (d, d) where REAL is not double. */

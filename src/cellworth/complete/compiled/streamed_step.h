@@ -4,43 +4,17 @@
  * A chunk of rows is sorted by its patterns of observed cells. Eight patterns with as many active columns are solved at once,
  * one in each lane, so that their small systems fill the processor's vectors. Active are the holes of a row (A is the precision)
  * or, if there are fewer of them, its observed cells (A is the covariance). */
-#ifndef LANES
-#define LANES 8
-#define CHUNK_BYTES (1 << 19) /* of the residuals of a chunk: with the products, about what fits in L2 */
-#define DIGIT 11              /* bits of the keys that a pass of the sort looks at */
-#define MOST_COLUMNS 64       /* bits of a key */
-#define OBSERVED_SIDE 65      /* first bucket of the rows that are solved from their observed cells */
-#define UNROLLED_COLUMNS 10   /* of systems with code of their own */
+#ifndef UNROLLED_COLUMNS
+#define UNROLLED_COLUMNS 10 /* of systems with code of their own */
+#define ALIKE 3             /* rows of a pattern up to which each is a system of its own, where there is such code */
 
 typedef struct {
     int64_t c;
     const double *precision, *covariance;                             /* (c, c) */
-    double *by_holes, *by_observed;                                   /* (c, c): sums of padded inverses */
+    double *by_holes, *by_observed;                                   /* (c, c): sums of padded inverses; NULL: not wanted */
     double log_determinant, product[LANES];                           /* the logarithm of the product is still to be added */
     double *S, *v, *rhs;                                              /* of a batch: a triangle, a column, right-hand sides */
 } Batch;
-
-/* Sort n row numbers by their buckets, and by their keys of `bits` bits within a bucket. Returns where they are: a or b. */
-static int32_t *sort_rows(int64_t n, const uint64_t *keys, int64_t bits, const uint8_t *bucket, int32_t *a, int32_t *b) {
-    int32_t counts[1 << DIGIT];
-    const uint64_t digit = (1 << DIGIT) - 1;
-    for (int64_t i = 0; i < n; i++) a[i] = (int32_t)i;
-    for (int64_t shift = 0, last = 0; !last; shift += DIGIT) {
-        last = shift >= bits;
-        for (int64_t k = 0; k < 1 << DIGIT; k++) counts[k] = 0;
-        for (int64_t i = 0; i < n; i++) counts[last ? bucket[i] : keys[i] >> shift & digit]++;
-        for (int32_t k = 0, before = 0; k < 1 << DIGIT; k++) {
-            const int32_t here = counts[k];
-            counts[k] = before;
-            before += here;
-        }
-        for (int64_t i = 0; i < n; i++) b[counts[last ? bucket[a[i]] : keys[a[i]] >> shift & digit]++] = a[i];
-        int32_t *sorted = b;
-        b = a;
-        a = sorted;
-    }
-    return a;
-}
 #endif
 
 /* Sweep the first `pivots` pivots of LANES symmetric positive definite matrices (k, k) at once, in place; all k leave minus the
@@ -94,17 +68,37 @@ TARGET static int NAME(sweep_lanes)(double *restrict S, int64_t pivots, int64_t 
 #include "unrolled_systems.h"
 #endif
 
-/* Solve the rows of at most LANES patterns with k active columns. rows[l] .. rows[l + 1]: those of a pattern; from (n, c): right-hand
- * sides; to (n, c): gets the solutions in the active columns, for the holes minus these. Returns the sum of the products of solutions and
- * right-hand sides, or NaN if a system is not positive definite. */
-TARGET static double NAME(solve_any)(Batch *batch, int holes, int64_t k, int n_patterns, const uint64_t *masks, const int64_t *rows,
-                                       const double *restrict from, double *restrict to) {
+/* Count the determinants of the systems of a batch, of end[l] - begin[l] rows each, and add their inverses to the sums. */
+TARGET static void NAME(add_inverses)(Batch *batch, int holes, int64_t k, int n_patterns, const int64_t *begin, const int64_t *end,
+                                      const int32_t (*active)[MOST_COLUMNS], const double *product, const double *logarithm) {
+    double *restrict sums = holes ? batch->by_holes : batch->by_observed;
+    for (int l = 0; l < n_patterns; l++) {
+        const double count = (double)(end[l] - begin[l]);
+        batch->log_determinant += count * logarithm[l];
+        if (count > 1 || !(product[l] > 1e-150 && product[l] < 1e150)) batch->log_determinant += count * log(product[l]);
+        else batch->product[l] *= product[l];
+        if (!(batch->product[l] > 1e-150 && batch->product[l] < 1e150)) {
+            batch->log_determinant += log(batch->product[l]);
+            batch->product[l] = 1.0;
+        }
+        for (int64_t i = 0, at = l; i < k; i++) { /* the swept matrix is minus the inverse */
+            double *restrict row = sums + active[l][i] * batch->c;
+            for (int64_t j = 0; j <= i; j++, at += LANES) row[active[l][j]] -= count * batch->S[at];
+        }
+    }
+}
+
+/* Solve the rows of at most LANES patterns with k active columns. begin[l] .. end[l]: those of a pattern; from (n, c): right-hand
+ * sides; to (n, c): gets the solutions in the active columns, for the holes minus these. Returns whether all systems are positive
+ * definite. */
+TARGET static int NAME(solve_any)(Batch *batch, int holes, int64_t k, int n_patterns, const uint64_t *masks, const int64_t *begin,
+                                  const int64_t *end, const double *restrict from, double *restrict to) {
     const int64_t c = batch->c;
     const double *restrict A = holes ? batch->precision : batch->covariance;
-    double *restrict sums = holes ? batch->by_holes : batch->by_observed, *restrict S = batch->S, *restrict x = batch->rhs;
+    double *restrict S = batch->S, *restrict x = batch->rhs;
     const double sign = holes ? -1.0 : 1.0;
     int32_t active[LANES][MOST_COLUMNS];
-    double quadratic = 0.0, product[LANES], logarithm[LANES] = {0}, single[LANES];
+    double product[LANES], logarithm[LANES] = {0}, single[LANES];
     for (int l = 0; l < LANES; l++) {
         uint64_t left = masks[l < n_patterns ? l : 0];
         for (int64_t i = 0; i < k; i++, left &= left - 1) active[l][i] = (int32_t)__builtin_ctzll(left);
@@ -113,33 +107,20 @@ TARGET static double NAME(solve_any)(Batch *batch, int holes, int64_t k, int n_p
             for (int64_t j = 0; j <= i; j++, at += LANES) S[at] = row[active[l][j]];
         }
         product[l] = 1.0;
-        single[l] = l < n_patterns && rows[l + 1] - rows[l] == 1;
+        single[l] = l < n_patterns && end[l] - begin[l] == 1;
     }
-    if (!NAME(sweep_lanes)(S, k, k, batch->v, product, logarithm)) return NAN;
-    for (int l = 0; l < n_patterns; l++) {
-        const int64_t count = rows[l + 1] - rows[l];
-        batch->log_determinant += (double)count * logarithm[l];
-        if (count > 1 || !(product[l] > 1e-150 && product[l] < 1e150)) batch->log_determinant += (double)count * log(product[l]);
-        else batch->product[l] *= product[l];
-        if (!(batch->product[l] > 1e-150 && batch->product[l] < 1e150)) {
-            batch->log_determinant += log(batch->product[l]);
-            batch->product[l] = 1.0;
-        }
-        for (int64_t i = 0, at = l; i < k; i++) { /* the swept matrix is minus the inverse */
-            double *restrict row = sums + active[l][i] * c;
-            for (int64_t j = 0; j <= i; j++, at += LANES) row[active[l][j]] -= (double)count * S[at];
-        }
-        for (int64_t r = rows[l] + (count == 1); r < rows[l + 1]; r++)
+    if (!NAME(sweep_lanes)(S, k, k, batch->v, product, logarithm)) return 0;
+    if (batch->by_holes) NAME(add_inverses)(batch, holes, k, n_patterns, begin, end, active, product, logarithm);
+    for (int l = 0; l < n_patterns; l++)
+        for (int64_t r = begin[l] + (single[l] != 0); r < end[l]; r++)
             for (int64_t i = 0; i < k; i++) {
                 double value = 0.0;
                 for (int64_t j = 0; j < k; j++)
                     value -= S[(j < i ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i) * LANES + l] * from[r * c + active[l][j]];
                 to[r * c + active[l][i]] = sign * value;
-                quadratic += value * from[r * c + active[l][i]];
             }
-    }
     for (int64_t i = 0; i < k; i++)
-        for (int l = 0; l < LANES; l++) x[i * LANES + l] = single[l] != 0 ? from[rows[l] * c + active[l][i]] : 0.0;
+        for (int l = 0; l < LANES; l++) x[i * LANES + l] = single[l] != 0 ? from[begin[l] * c + active[l][i]] : 0.0;
     for (int64_t i = 0; i < k; i++) {
         double value[LANES] = {0};
         for (int64_t j = 0; j < k; j++) {
@@ -148,133 +129,94 @@ TARGET static double NAME(solve_any)(Batch *batch, int holes, int64_t k, int n_p
             for (int l = 0; l < LANES; l++) value[l] -= at[l] * x[j * LANES + l];
         }
         for (int l = 0; l < n_patterns; l++)
-            if (single[l] != 0) {
-                to[rows[l] * c + active[l][i]] = sign * value[l];
-                quadratic += value[l] * x[i * LANES + l];
-            }
+            if (single[l] != 0) to[begin[l] * c + active[l][i]] = sign * value[l];
     }
-    return quadratic;
+    return 1;
 }
 
-TARGET static double NAME(solve_batch)(Batch *batch, int holes, int64_t k, int n_patterns, const uint64_t *masks, const int64_t *rows,
-                                       const double *from, double *to) {
+/* Solve the rows `first` to `last`, with k active columns each; keys: of all rows, in their order; work: (last - first,). */
+TARGET static int NAME(solve_bucket)(Batch *batch, int holes, int64_t k, int64_t first, int64_t last, const uint64_t *keys,
+                                     const double *from, double *to, int32_t *work) {
+    const uint64_t flip = !holes ? 0 : batch->c == 64 ? ~0ULL : (1ULL << batch->c) - 1;
+    int n_patterns = 0, n_few = 0;
+    int64_t begin[LANES], end[LANES];
+    uint64_t masks[LANES];
+    for (int64_t s = first, next; s < last; s = next) {
+        for (next = s + 1; next < last && keys[next] == keys[s];) next++;
+        if (VECTOR_BYTES == 64 && k <= UNROLLED_COLUMNS && next - s <= ALIKE) {
+            for (int64_t r = s; r < next; r++) work[n_few++] = (int32_t)r;
+            continue;
+        }
+        begin[n_patterns] = s;
+        end[n_patterns] = next;
+        masks[n_patterns++] = keys[s] ^ flip;
+        if (n_patterns < LANES) continue;
+        if (!NAME(solve_any)(batch, holes, k, LANES, masks, begin, end, from, to)) return 0;
+        n_patterns = 0;
+    }
+    if (n_patterns && !NAME(solve_any)(batch, holes, k, n_patterns, masks, begin, end, from, to)) return 0;
 #if VECTOR_BYTES == 64
-    if (k <= UNROLLED_COLUMNS && n_patterns == LANES && rows[LANES] - rows[0] == LANES)
-        return NAME(solve_few)((int)k, batch, holes, masks, rows[0], from, to);
+    if (n_few) return NAME(solve_few)((int)k, batch, holes, n_few, work, keys, flip, from, to);
 #endif
-    return NAME(solve_any)(batch, holes, k, n_patterns, masks, rows, from, to);
+    return 1;
 }
 
-#if VECTOR_BYTES != 64
-/* Bit j says whether x[j] is a number, for `n` singles or doubles. */
-TARGET static inline uint64_t NAME(known_singles)(const float *x, int64_t n) {
-    uint64_t key = 0;
-    for (int64_t j = 0; j < n; j++) key |= (uint64_t)(x[j] == x[j]) << j;
-    return key;
-}
-
-TARGET static inline uint64_t NAME(known_doubles)(const double *x, int64_t n) {
-    uint64_t key = 0;
-    for (int64_t j = 0; j < n; j++) key |= (uint64_t)(x[j] == x[j]) << j;
-    return key;
-}
-#endif
-
-/* Add the E step of n rows X (n, c), NaN in the holes, to the sums. A cell is (x - offset) / width, its residual that minus the
- * mean. X: floats if `single_precision`, else doubles. first (c,), second (c, c): of the completed residuals; by_holes, by_observed
- * (c, c): lower triangles of the padded inverses; totals: log-determinants of the systems, quadratic forms, observed cells, rows
- * solved from their holes. Returns 0; 1 without memory; 2 if a system is not positive definite. */
-TARGET EXPORT int NAME(streamed_step)(const Blasdouble *blas, int64_t n, int64_t c, const void *X, int single_precision,
-                                      const double *offset, const double *width, const double *mean, const double *precision,
-                                      const double *covariance, double *by_holes, double *by_observed, double *first,
-                                      double *second, double *totals) {
-    int64_t most = CHUNK_BYTES / (8 * c);
-    most = most > n ? n : most;
-    double *R = malloc(sizeof(double) * (3 * most * c + LANES * (c * (c + 1) / 2 + 2 * c) + 3 * c));
-    uint64_t *keys = malloc(most * (sizeof(uint64_t) + 2 * sizeof(int32_t) + 1));
+/* Add the E step of n rows of cells, c columns, to the sums. A cell is (x - offset) / width, its residual that minus the mean. first
+ * (c,), second (c, c): of the completed residuals; by_holes, by_observed (c, c): lower triangles of the padded inverses, or both NULL;
+ * totals: log-determinants of the systems, if there are sums of inverses, observed cells, rows solved from their holes. Returns 0; 1
+ * without memory; 2 if a system is not positive definite. */
+TARGET EXPORT int NAME(streamed_step)(const Blasdouble *blas, int64_t n, int64_t c, const Cells *cells, const double *offset,
+                                      const double *width, const double *mean, const double *precision, const double *covariance,
+                                      double *by_holes, double *by_observed, double *first, double *second, double *totals) {
+    const int64_t most_rows = CHUNK_BYTES / (8 * c), most = most_rows > n ? n : most_rows;
+    double *R = malloc(sizeof(double) * (3 * most * c + LANES * (c * (c + 1) / 2 + 2 * c) + c));
+    uint64_t *keys = malloc(most * (2 * sizeof(uint64_t) + 2 * sizeof(int32_t) + 1));
     if (!R || !keys) {
         free(R);
         free(keys);
         return 1;
     }
-    double *G = R + most * c, *T = G + most * c, *S = T + most * c, *unit = S + LANES * (c * (c + 1) / 2 + 2 * c);
-    Batch batch = {c, precision, covariance, by_holes, by_observed, 0.0, {0}, S, S + LANES * c * (c + 1) / 2, 0};
-    batch.rhs = batch.v + LANES * c;
-    int32_t *a = (int32_t *)(keys + most), *b = a + most;
-    uint8_t *bucket = (uint8_t *)(b + most);
+    double *G = R + most * c, *T = G + most * c, *S = T + most * c;
+    double *v = S + LANES * c * (c + 1) / 2, *rhs = v + LANES * c, *unit = rhs + LANES * c;
+    Batch batch = {c, precision, covariance, by_holes, by_observed, 0.0, {0}, S, v, rhs};
+    uint64_t *sorted = keys + most;
+    int32_t *order = (int32_t *)(sorted + most), *spare = order + most, ends[N_BUCKETS];
+    uint8_t *bucket = (uint8_t *)(spare + most);
+    const int single = (int)cells->single_precision;
     const uint64_t whole = c == 64 ? ~0ULL : (1ULL << c) - 1;
     int failed = 0;
     for (int l = 0; l < LANES; l++) batch.product[l] = 1.0;
     for (int64_t j = 0; j < c; j++) unit[j] = 1.0 / width[j];
     for (int64_t start = 0; start < n && !failed; start += most) {
-        const int64_t m = n - start < most ? n - start : most;
-        const float *singles = (const float *)X + start * c;
-        const double *doubles = (const double *)X + start * c;
-        for (int64_t i = 0; i < m; i++) {
-            const uint64_t key = single_precision ? NAME(known_singles)(singles + i * c, c) : NAME(known_doubles)(doubles + i * c, c);
-            const int known = __builtin_popcountll(key), open = (int)c - known;
-            keys[i] = key;
-            bucket[i] = (uint8_t)(open <= known ? open : OBSERVED_SIDE + known);
-            totals[2] += known;
-        }
-        const int32_t *order = sort_rows(m, keys, c, bucket, a, b);
-        int64_t n_holes = 0;
+        const int64_t m = n - start < most ? n - start : most, row_bytes = c * (single ? 4 : 8);
+        const char *x = NAME(rows_at)(cells, start, m, T);
+        totals[1] += (double)NAME(find_patterns)(single, m, c, x, keys, bucket);
+        sort_rows(m, keys, bucket, order, ends, spare);
+        const int64_t n_holes = ends[OBSERVED_SIDE - 1];
+        totals[2] += (double)n_holes;
         for (int64_t s = 0; s < m; s++) {
-            const int64_t i = order[s];
-            double *restrict r = R + s * c;
-            n_holes += bucket[i] < OBSERVED_SIDE;
-            if (single_precision)
-#pragma omp simd
-                for (int64_t j = 0; j < c; j++) {
-                    const double value = ((double)singles[i * c + j] - offset[j]) * unit[j] - mean[j];
-                    r[j] = __builtin_isunordered(value, value) ? 0.0 : value;
-                }
-            else
-#pragma omp simd
-                for (int64_t j = 0; j < c; j++) {
-                    const double value = (doubles[i * c + j] - offset[j]) * unit[j] - mean[j];
-                    r[j] = __builtin_isunordered(value, value) ? 0.0 : value;
-                }
+            sorted[s] = keys[order[s]];
+            NAME(residuals)(single, c, x + order[s] * row_bytes, sorted[s], offset, unit, mean, R + s * c);
         }
-        totals[3] += (double)n_holes;
         NAME(multiply)(blas, n_holes, c, R, c, precision, G, c);
-        double products = 0.0;
-#pragma omp simd reduction(+ : products)
-        for (int64_t i = 0; i < n_holes * c; i++) products += R[i] * G[i];
-        totals[1] += products;
         for (int64_t i = n_holes * c; i < m * c; i++) G[i] = 0.0;
-        for (int64_t s = 0; s < m && !failed;) {
-            const uint8_t here = bucket[order[s]];
-            const int holes = here < OBSERVED_SIDE;
-            const int64_t k = holes ? here : here - OBSERVED_SIDE;
-            int n_patterns = 0;
-            int64_t rows[LANES + 1];
-            uint64_t masks[LANES];
-            while (s < m && n_patterns < LANES && bucket[order[s]] == here) {
-                const uint64_t key = keys[order[s]];
-                rows[n_patterns] = s;
-                masks[n_patterns++] = holes ? ~key & whole : key;
-                while (s < m && keys[order[s]] == key) s++;
-            }
-            for (int l = n_patterns; l <= LANES; l++) rows[l] = s;
-            if (!k) continue;
-            const double *from = holes ? G : R;
-            const double found = NAME(solve_batch)(&batch, holes, k, n_patterns, masks, rows, from, holes ? R : G);
-            failed = isnan(found) ? 2 : 0;
-            totals[1] += holes ? -found : found;
+        for (int64_t b = 1; b < N_BUCKETS && !failed; b++) { /* in the bucket 0 there is nothing to solve */
+            const int holes = b < OBSERVED_SIDE;
+            const int64_t k = holes ? b : b - OBSERVED_SIDE;
+            if (k && ends[b - 1] < ends[b] &&
+                !NAME(solve_bucket)(&batch, holes, k, ends[b - 1], ends[b], sorted, holes ? G : R, holes ? R : G, spare))
+                failed = 2;
         }
         if (n_holes < m && !failed) {
             NAME(multiply)(blas, m - n_holes, c, G + n_holes * c, c, covariance, T, c);
             for (int64_t s = n_holes; s < m; s++)
-                for (uint64_t left = ~keys[order[s]] & whole; left; left &= left - 1) {
+                for (uint64_t left = ~sorted[s] & whole; left; left &= left - 1) {
                     const int64_t j = __builtin_ctzll(left);
                     R[s * c + j] = T[(s - n_holes) * c + j];
                 }
         }
         NAME(add_gram)(blas, m, c, R, second, NULL);
-        for (int64_t s = 0; s < m; s++)
-#pragma omp simd
-            for (int64_t j = 0; j < c; j++) first[j] += R[s * c + j];
+        NAME(add_rows)(m, c, R, first);
     }
     totals[0] += batch.log_determinant;
     for (int l = 0; l < LANES; l++) totals[0] += log(batch.product[l]);

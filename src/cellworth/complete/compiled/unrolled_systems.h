@@ -1,27 +1,6 @@
-/* What streamed_step.h does with AVX-512: the patterns of rows by comparisons of whole vectors, and systems with few active columns, each
- * of one row, by code of their own for each number of columns: its loops are unrolled, and small matrices stay in registers. */
+/* Systems with few active columns, each of one row, with AVX-512: code of their own for each number of columns, whose loops are
+ * unrolled, and small matrices stay in registers. See streamed_step.h. */
 #define UNROLLED static inline __attribute__((always_inline))
-
-/* Bit j says whether x[j] is a number, for `n` singles or doubles. */
-TARGET static inline uint64_t NAME(known_singles)(const float *x, int64_t n) {
-    uint64_t key = 0;
-    for (int64_t j = 0; j < n; j += 16) {
-        const __mmask16 there = (__mmask16)(n - j < 16 ? (1 << (n - j)) - 1 : 0xffff);
-        const __m512 cells = _mm512_maskz_loadu_ps(there, x + j);
-        key |= (uint64_t)_mm512_mask_cmp_ps_mask(there, cells, cells, _CMP_ORD_Q) << j;
-    }
-    return key;
-}
-
-TARGET static inline uint64_t NAME(known_doubles)(const double *x, int64_t n) {
-    uint64_t key = 0;
-    for (int64_t j = 0; j < n; j += 8) {
-        const __mmask8 there = (__mmask8)(n - j < 8 ? (1 << (n - j)) - 1 : 0xff);
-        const __m512d cells = _mm512_maskz_loadu_pd(there, x + j);
-        key |= (uint64_t)_mm512_mask_cmp_pd_mask(there, cells, cells, _CMP_ORD_Q) << j;
-    }
-    return key;
-}
 
 /* The lanes of a product that are neither about to overflow nor to vanish. */
 TARGET UNROLLED __mmask8 NAME(in_range)(__m512d product) {
@@ -70,74 +49,144 @@ TARGET UNROLLED int NAME(sweep_unrolled)(const int k, __m512d *S, __m512d *produ
     return positive == 0xff;
 }
 
-/* `solve_any` with a constant k, for LANES rows, the first of which is `row`, each with a pattern of its own. */
-TARGET UNROLLED double NAME(solve_unrolled)(const int k, Batch *batch, int holes, const uint64_t *masks, int64_t row,
-                                            const double *restrict from, double *restrict to) {
+/* x = S^-1 x with a constant k, by elimination. Returns whether all pivots were positive. */
+TARGET UNROLLED int NAME(eliminate_unrolled)(const int k, __m512d *S, __m512d *x) {
+    __mmask8 positive = 0xff;
+#pragma GCC unroll 10
+    for (int p = 0; p < k; p++) {
+        const __m512d inverse = 1.0 / S[LOWER(p, p)];
+        positive &= _mm512_cmp_pd_mask(S[LOWER(p, p)], _mm512_setzero_pd(), _CMP_GT_OQ);
+#pragma GCC unroll 10
+        for (int i = p + 1; i < k; i++) {
+            const __m512d factor = S[LOWER(i, p)] * inverse;
+#pragma GCC unroll 10
+            for (int j = p + 1; j <= i; j++) S[LOWER(i, j)] -= factor * S[LOWER(j, p)];
+            x[i] -= factor * x[p];
+        }
+        S[LOWER(p, p)] = inverse;
+    }
+#pragma GCC unroll 10
+    for (int p = k - 1; p >= 0; p--) {
+#pragma GCC unroll 10
+        for (int i = p + 1; i < k; i++) x[p] -= S[LOWER(i, p)] * x[i];
+        x[p] *= S[LOWER(p, p)];
+    }
+    return positive == 0xff;
+}
+
+typedef struct {
+    double numbers[LOWER(UNROLLED_COLUMNS, 0)][LANES]; /* triangles, lane by lane */
+    double values[UNROLLED_COLUMNS][LANES];            /* right-hand sides, then solutions */
+    int32_t active[LANES][UNROLLED_COLUMNS];
+    int64_t row[LANES];
+    int n; /* rows, at most LANES */
+} __attribute__((aligned(64))) NAME(Systems);
+
+/* Take the systems of the first n of some rows, each with k active columns. */
+TARGET UNROLLED void NAME(take_systems)(const int k, const Batch *batch, int holes, int64_t n, const int32_t *rows, const uint64_t *keys,
+                                        uint64_t flip, const double *restrict from, NAME(Systems) *restrict to) {
     const int64_t c = batch->c;
     const double *restrict A = holes ? batch->precision : batch->covariance;
-    double *restrict sums = holes ? batch->by_holes : batch->by_observed;
-    int32_t active[LANES][UNROLLED_COLUMNS];
-    __m512d S[LOWER(UNROLLED_COLUMNS, 0)], x[UNROLLED_COLUMNS], product = _mm512_set1_pd(1.0), total = _mm512_setzero_pd();
-    double(*numbers)[LANES] = (double(*)[LANES])batch->S, (*values)[LANES] = (double(*)[LANES])batch->rhs;
-    for (int l = 0; l < LANES; l++) {
-        uint64_t left = masks[l];
-        const double *restrict of_row = from + (row + l) * c;
+    to->n = n < LANES ? (int)n : LANES;
+    for (int l = 0; l < to->n; l++) {
+        uint64_t left = keys[rows[l]] ^ flip;
+        const double *restrict of_row = from + rows[l] * c;
+        int64_t at[UNROLLED_COLUMNS];
+        to->row[l] = rows[l];
 #pragma GCC unroll 10
         for (int i = 0; i < k; i++, left &= left - 1) {
-            const int64_t at = __builtin_ctzll(left);
-            const double *restrict line = A + at * c;
-            active[l][i] = (int32_t)at;
-            values[i][l] = of_row[at];
+            at[i] = __builtin_ctzll(left);
+            const double *restrict line = A + at[i] * c;
+            to->active[l][i] = (int32_t)at[i];
+            to->values[i][l] = of_row[at[i]];
 #pragma GCC unroll 10
-            for (int j = 0; j <= i; j++) numbers[LOWER(i, j)][l] = line[active[l][j]];
+            for (int j = 0; j <= i; j++) to->numbers[LOWER(i, j)][l] = line[at[j]];
         }
     }
+    for (int l = to->n; l < LANES; l++) /* lanes without a row: the identity */
+        for (int i = 0; i < k; i++) {
+            to->values[i][l] = 0.0;
+            for (int j = 0; j <= i; j++) to->numbers[LOWER(i, j)][l] = i == j;
+        }
+}
+
+/* Solve systems with k active columns; `inverses`: add these to their sums, too. Returns whether all are positive definite. */
+TARGET UNROLLED int NAME(solve_systems)(const int k, const int inverses, Batch *batch, int holes, NAME(Systems) *restrict given,
+                                        double *restrict to) {
+    const int64_t c = batch->c;
+    double *restrict sums = holes ? batch->by_holes : batch->by_observed;
+    __m512d S[LOWER(UNROLLED_COLUMNS, 0)], x[UNROLLED_COLUMNS];
 #pragma GCC unroll 55
-    for (int n = 0; n < LOWER(k, 0); n++) S[n] = _mm512_loadu_pd(numbers[n]);
+    for (int e = 0; e < LOWER(k, 0); e++) S[e] = _mm512_loadu_pd(given->numbers[e]);
 #pragma GCC unroll 10
-    for (int i = 0; i < k; i++) x[i] = _mm512_loadu_pd(values[i]);
-    if (!NAME(sweep_unrolled)(k, S, &product, &batch->log_determinant)) return NAN;
-    NAME(keep_in_range)(&product, &batch->log_determinant);
-    product *= _mm512_loadu_pd(batch->product);
-    NAME(keep_in_range)(&product, &batch->log_determinant);
-    _mm512_storeu_pd(batch->product, product);
+    for (int i = 0; i < k; i++) x[i] = _mm512_loadu_pd(given->values[i]);
+    if (inverses) {
+        __m512d product = _mm512_set1_pd(1.0);
+        if (!NAME(sweep_unrolled)(k, S, &product, &batch->log_determinant)) return 0;
+        NAME(keep_in_range)(&product, &batch->log_determinant);
+        product *= _mm512_loadu_pd(batch->product);
+        NAME(keep_in_range)(&product, &batch->log_determinant);
+        _mm512_storeu_pd(batch->product, product);
 #pragma GCC unroll 55
-    for (int n = 0; n < LOWER(k, 0); n++) _mm512_storeu_pd(numbers[n], S[n]);
+        for (int e = 0; e < LOWER(k, 0); e++) _mm512_storeu_pd(given->numbers[e], S[e]);
 #pragma GCC unroll 10
-    for (int i = 0; i < k; i++) { /* the swept matrix is minus the inverse */
-        __m512d value = _mm512_setzero_pd();
+        for (int i = 0; i < k; i++) { /* the swept matrix is minus the inverse */
+            __m512d value = _mm512_setzero_pd();
 #pragma GCC unroll 10
-        for (int j = 0; j < k; j++) value -= S[EITHER(i, j)] * x[j];
-        total += value * x[i];
-        _mm512_storeu_pd(values[i], holes ? -value : value);
+            for (int j = 0; j < k; j++) value -= S[EITHER(i, j)] * x[j];
+            _mm512_storeu_pd(given->values[i], holes ? -value : value);
+        }
+    } else {
+        if (!NAME(eliminate_unrolled)(k, S, x)) return 0;
+#pragma GCC unroll 10
+        for (int i = 0; i < k; i++) _mm512_storeu_pd(given->values[i], holes ? -x[i] : x[i]);
     }
-    for (int l = 0; l < LANES; l++) {
-        double *restrict to_row = to + (row + l) * c;
+    for (int l = 0; l < given->n; l++) {
+        double *restrict to_row = to + given->row[l] * c;
 #pragma GCC unroll 10
         for (int i = 0; i < k; i++) {
-            double *restrict line = sums + active[l][i] * c;
-            to_row[active[l][i]] = values[i][l];
+            double *restrict line = sums + given->active[l][i] * c;
+            to_row[given->active[l][i]] = given->values[i][l];
 #pragma GCC unroll 10
-            for (int j = 0; j <= i; j++) line[active[l][j]] -= numbers[LOWER(i, j)][l];
+            for (int j = 0; inverses && j <= i; j++) line[given->active[l][j]] -= given->numbers[LOWER(i, j)][l];
         }
     }
-    return _mm512_reduce_add_pd(total);
+    return 1;
+}
+
+/* Solve n rows with k active columns each, LANES at a time. The next systems are taken before the last ones are solved: a vector that was
+ * written number by number cannot be read at once, and the divisions of one system leave the processor time for another. */
+TARGET UNROLLED int NAME(solve_unrolled)(const int k, const int inverses, Batch *batch, int holes, int64_t n, const int32_t *rows,
+                                         const uint64_t *keys, uint64_t flip, const double *from, double *to) {
+    NAME(Systems) systems[2];
+    NAME(take_systems)(k, batch, holes, n, rows, keys, flip, from, systems);
+    for (int64_t first = 0, here = 0; first < n; first += LANES, here ^= 1) {
+        const int64_t next = first + LANES;
+        if (next < n) NAME(take_systems)(k, batch, holes, n - next, rows + next, keys, flip, from, systems + (here ^ 1));
+        if (!NAME(solve_systems)(k, inverses, batch, holes, systems + here, to)) return 0;
+    }
+    return 1;
 }
 #undef LOWER
 #undef EITHER
 #undef UNROLLED
 
-TARGET static double NAME(solve_few)(int k, Batch *batch, int holes, const uint64_t *masks, int64_t row, const double *from, double *to) {
+#define SOLVE(k) \
+    (batch->by_holes ? NAME(solve_unrolled)(k, 1, batch, holes, n, rows, keys, flip, from, to) \
+                     : NAME(solve_unrolled)(k, 0, batch, holes, n, rows, keys, flip, from, to))
+TARGET static int NAME(solve_few)(int k, Batch *batch, int holes, int64_t n, const int32_t *rows, const uint64_t *keys, uint64_t flip,
+                                  const double *from, double *to) {
     switch (k) {
-    case 1: return NAME(solve_unrolled)(1, batch, holes, masks, row, from, to);
-    case 2: return NAME(solve_unrolled)(2, batch, holes, masks, row, from, to);
-    case 3: return NAME(solve_unrolled)(3, batch, holes, masks, row, from, to);
-    case 4: return NAME(solve_unrolled)(4, batch, holes, masks, row, from, to);
-    case 5: return NAME(solve_unrolled)(5, batch, holes, masks, row, from, to);
-    case 6: return NAME(solve_unrolled)(6, batch, holes, masks, row, from, to);
-    case 7: return NAME(solve_unrolled)(7, batch, holes, masks, row, from, to);
-    case 8: return NAME(solve_unrolled)(8, batch, holes, masks, row, from, to);
-    case 9: return NAME(solve_unrolled)(9, batch, holes, masks, row, from, to);
-    default: return NAME(solve_unrolled)(UNROLLED_COLUMNS, batch, holes, masks, row, from, to);
+    case 1: return SOLVE(1);
+    case 2: return SOLVE(2);
+    case 3: return SOLVE(3);
+    case 4: return SOLVE(4);
+    case 5: return SOLVE(5);
+    case 6: return SOLVE(6);
+    case 7: return SOLVE(7);
+    case 8: return SOLVE(8);
+    case 9: return SOLVE(9);
+    default: return SOLVE(UNROLLED_COLUMNS);
     }
 }
+#undef SOLVE

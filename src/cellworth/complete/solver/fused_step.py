@@ -14,11 +14,11 @@ import numpy as np
 
 from cellworth.arrays import FloatArray
 from cellworth.blocks.engine_protocol import add, merge_in_tree
-from cellworth.complete.compiled.library import ModelPointers, address, kernels
+from cellworth.complete.compiled.library import ModelPointers, NearPointers, address, kernels
 from cellworth.complete.solver import step as plain
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.losses import LogisticLoss, MultinomialLoss, SquaredHingeLoss, SquaredLoss
-from cellworth.complete.solver.step import Rows, StepSums, sample_size
+from cellworth.complete.solver.step import NearRows, Rows, StepSums, sample_size
 
 STEP, START, LAND = range(3)  # as in kernels.c
 LOSSES = (SquaredLoss, LogisticLoss, SquaredHingeLoss, MultinomialLoss)  # as in kernels.c
@@ -74,6 +74,29 @@ def start(
     )
 
 
+def start_near(
+    iterate: FloatArray,
+    point: FloatArray,
+    near: NearRows,
+    lipschitz: float,
+    rows: Rows,
+    model: LinearPart,
+    size: int | None = None,
+) -> tuple[Any, ...]:
+    """Do `form` and `start` of `cellworth.complete.solver.step` on a run of blocks; return sums and pull.
+
+    ``iterate`` is overwritten, too.
+    """
+    if _is_compiled(iterate, rows, model):
+        pull = np.zeros(1)
+        sums = _pass(
+            START, iterate, point, None, None, 0.0, lipschitz, rows, model, model, size, (near, pull)
+        )
+        return *sums, float(pull[0])
+    pull_of_all = plain.form(iterate, near, lipschitz, rows, model)
+    return *start(iterate, point, lipschitz, rows, model, size), pull_of_all
+
+
 def land(
     iterate: FloatArray,
     point: FloatArray,
@@ -113,8 +136,9 @@ def _pass(
     model: LinearPart,
     ahead: LinearPart,
     size: int | None,
+    near: tuple[NearRows, FloatArray] | None = None,
 ) -> StepSums:
-    """Call the kernel on a run of blocks."""
+    """Call the kernel on a run of blocks; ``near`` are the rows to form, and where to add up their pull."""
     found = kernels()
     assert found is not None
     (n, d), dtype, q, m = iterate.shape, iterate.dtype, model.coef.shape[1], len(rows.targets)
@@ -128,14 +152,15 @@ def _pass(
     of_model, kept = _pointers(model, dtype)
     of_ahead, kept_ahead = (of_model, kept) if ahead is model else _pointers(ahead, dtype)
     gram, cross, working, sums = np.zeros((2, d, d)), np.zeros((q + 1, d)), np.zeros(q), np.zeros(5)
+    of_near, kept_near = (None, None) if near is None else _near_pointers(*near, dtype)
     function, blas = found.passes[dtype]
     failed = function(
         *(byref(blas), mode, n, d, block, *sampled, address(iterate), address(point)),
         *(None if a is None else address(a) for a in (trail, P)),
         *(momentum, lipschitz, *map(address, arrays), m, byref(of_model), byref(of_ahead)),
-        *map(address, (gram, cross, working, sums)),
+        *(*map(address, (gram, cross, working, sums)), of_near),
     )
-    del kept, kept_ahead
+    del kept, kept_ahead, kept_near
     if failed:
         raise MemoryError("not enough memory for a block of rows")
     of_sums = sums.tolist()
@@ -154,3 +179,13 @@ def _pointers(model: LinearPart, dtype: Any) -> tuple[ModelPointers, Any]:
         coef,
         intercept,
     )
+
+
+def _near_pointers(near: NearRows, pull: FloatArray, dtype: Any) -> tuple[Any, Any]:
+    """Return the rows to form as the kernel takes them, and the arrays to keep meanwhile."""
+    factors = near.left, near.right, near.updated, near.operator
+    left, right, updated, operator = (np.ascontiguousarray(each, dtype=dtype) for each in factors)
+    changed = np.ascontiguousarray(near.changed, dtype=np.int64)
+    kept = left, right, changed, updated, operator, pull
+    counts = left.shape[1], len(changed), near.steps, near.relaxation
+    return byref(NearPointers(*counts, *map(address, kept))), kept

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cellworth.arrays import FloatArray
-from cellworth.complete.compiled.library import address, kernels
+from cellworth.complete.compiled.library import KernelCells, address, kernels
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.solver.fused_step import LOSSES
 from cellworth.complete.solver.linear_part import LinearPart
@@ -63,9 +63,9 @@ def labelled_step(
     first, second, excess = np.zeros(d + q), np.zeros((d + q, d + q)), np.zeros(1)
     given = targets, scaling.offset, scaling.width, precision, covariance
     arrays = [np.ascontiguousarray(array, dtype=np.float64) for array in given]
-    X, intercept = np.ascontiguousarray(X), np.ascontiguousarray(model.intercept)
+    cells, intercept = KernelCells(X), np.ascontiguousarray(model.intercept)
     failed = found.labelled_step(
-        *(byref(found.passes[np.dtype("f8")][1]), n, d, q, address(X), int(X.dtype == np.float32)),
+        *(byref(found.passes[np.dtype("f8")][1]), n, d, q, byref(cells.pointers)),
         *(*map(address, arrays), LOSSES.index(type(model.loss)), w, c),
         *map(address, (intercept, first, second, excess)),
     )

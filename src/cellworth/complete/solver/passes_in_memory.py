@@ -8,10 +8,10 @@ import numpy as np
 
 from cellworth.arrays import FloatArray
 from cellworth.blocks.thread_engine import RowBlocks
-from cellworth.complete.solver.fused_step import land, start, step
+from cellworth.complete.solver.fused_step import land, start, start_near, step
 from cellworth.complete.solver.linear_part import LabelledSums, LinearPart
 from cellworth.complete.solver.singular_value_thresholding import Shrinkage
-from cellworth.complete.solver.step import Rows, StepSums, sample_size
+from cellworth.complete.solver.step import NearRows, Rows, StepSums, sample_size
 
 
 class Passes(Protocol):
@@ -60,40 +60,62 @@ class InPlacePasses:
     blocks : RowBlocks
     single : bool
         Whether to begin in single precision; see `refine`.
+    point : (n, d) array or None
+        Memory for the point, of the precision of the passes; None takes new memory.
 
     Notes
     -----
     Memory: one and an eighth arrays the size of ``iterate``, whatever the precision.
     """
 
-    def __init__(self, iterate: FloatArray, rows: Rows, blocks: RowBlocks, *, single: bool = False) -> None:
+    def __init__(
+        self,
+        iterate: FloatArray,
+        rows: Rows,
+        blocks: RowBlocks,
+        *,
+        single: bool = False,
+        point: FloatArray | None = None,
+    ) -> None:
         self.scale = float(np.linalg.norm(rows.values))
         self.eps = float(np.finfo(rows.values.dtype).eps)
         self._exact = rows if single else None
         if single:
             rows = rows.in_single_precision()
         iterate = iterate.astype(rows.values.dtype, copy=False)
-        self._iterate, self._point = iterate, np.empty_like(iterate)
+        self._iterate, self._point = iterate, np.empty_like(iterate) if point is None else point
         self._rows, self._blocks = rows, blocks
-        sampled = blocks.sum(lambda b: (sample_size(b.stop - b.start),))[0]
-        self._trail = np.zeros((sampled, iterate.shape[1]), dtype=iterate.dtype)
+        self._trail: FloatArray | None = None  # until there is a move
 
     @property
     def iterate(self) -> FloatArray:
         """The current iterate, (n, d)."""
         return self._iterate if self._exact is None else self._iterate.astype(self._exact.values.dtype)
 
+    @property
+    def point(self) -> FloatArray:
+        """The current point, (n, d): memory that is free again after the last pass."""
+        return self._point
+
     def refine(self) -> None:
         """Continue in the precision of the data: same iterate, same point, same momentum."""
         if self._exact is not None:
             self._rows, dtype = self._exact, self._exact.values.dtype
             self._iterate, self._point = self._iterate.astype(dtype), self._point.astype(dtype)
-            self._trail, self._exact = self._trail.astype(dtype), None
+            self._trail, self._exact = None if self._trail is None else self._trail.astype(dtype), None
 
     def first(self, lipschitz: float, model: LinearPart) -> StepSums:
         """Form a point from the iterate, without momentum."""
         X, A, rows, size = self._iterate, self._point, self._rows, self._blocks.size
         return StepSums(*self._blocks.sum_runs(lambda r: start(X[r], A[r], lipschitz, rows[r], model, size)))
+
+    def first_near(self, near: NearRows, lipschitz: float, model: LinearPart) -> tuple[StepSums, float]:
+        """Form the iterate and its point; return the sums, and the pull of the iterate."""
+        X, A, rows, size = self._iterate, self._point, self._rows, self._blocks.size
+        *sums, pull = self._blocks.sum_runs(
+            lambda r: start_near(X[r], A[r], near[r], lipschitz, rows[r], model, size)
+        )
+        return StepSums(*sums), pull
 
     def next(
         self, operator: FloatArray, momentum: float, lipschitz: float, model: LinearPart, ahead: LinearPart
@@ -101,10 +123,14 @@ class InPlacePasses:
         """Shrink the point to the next iterate, and form the next point."""
         X, A, rows, size = self._iterate, self._point, self._rows, self._blocks.size
         P = operator.astype(X.dtype, copy=False)
+        if self._trail is None:
+            sampled = self._blocks.sum(lambda b: (sample_size(b.stop - b.start),))[0]
+            self._trail = np.zeros((sampled, X.shape[1]), dtype=X.dtype)
+        trail = self._trail
 
         def of_run(r: slice) -> StepSums:
             first = r.start // size * sample_size(size)
-            return step(X[r], A[r], self._trail[first:], P, momentum, lipschitz, rows[r], model, ahead, size)
+            return step(X[r], A[r], trail[first:], P, momentum, lipschitz, rows[r], model, ahead, size)
 
         sums = self._blocks.sum_runs(of_run)
         self._iterate, self._point = A, X

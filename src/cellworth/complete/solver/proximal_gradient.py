@@ -122,10 +122,14 @@ class Descent:
         tol: float,
         max_iter: int,
         callback: Callback | None = None,
+        first: StepSums | None = None,
     ) -> Descent:
-        """Form the first point; ``trace_norm`` is that of the iterate, or an upper bound on it."""
+        """Form the first point, unless its sums are given.
+
+        ``trace_norm`` is that of the iterate, or an upper bound on it.
+        """
         lipschitz = model.lipschitz()
-        sums = passes.first(lipschitz, model)
+        sums = passes.first(lipschitz, model) if first is None else first
         objective = sums.misfit + sums.loss + trace_penalty * trace_norm + model.penalty()
         monitor = Monitor.of(passes.scale, passes.eps, objective, tol, max_iter, callback)
         nothing = Shrinkage.to_zero(len(sums.gram))

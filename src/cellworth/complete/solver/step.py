@@ -7,13 +7,13 @@ other machines can call them on the blocks stored there. Each returns sums that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
 
-from cellworth.arrays import BoolArray, FloatArray
+from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.complete.solver.linear_part import LabelledSums, LinearPart
 
 SYRK_FROM = 48  # columns; below this, BLAS computes the full product faster than half of it
@@ -47,6 +47,45 @@ class Rows:
     def __getitem__(self, block: slice) -> Rows:
         """Return the view of a block of rows."""
         return Rows(self.values[block], self.observed[block], self.targets[block], self.wide)
+
+
+@dataclass(frozen=True)
+class NearRows:
+    """Rows near the solution, from which the first iterate is formed when a pass comes to them.
+
+    Attributes
+    ----------
+    left, right : (n, rank) and (rank, d) arrays
+        The rows are their product, but for those that changed.
+    changed : (c,) int64 array, ascending
+    updated : (c, d) array
+        Rows in place of those.
+    operator : (d, d) array
+        P of the predicted shape of the solution.
+    steps : int
+        Steps X <- (X - grad g(X) / L) P that follow.
+    relaxation : float
+        All but the last go this much further in the holes.
+    """
+
+    left: FloatArray
+    right: FloatArray
+    changed: IntArray
+    updated: FloatArray
+    operator: FloatArray
+    steps: int
+    relaxation: float
+
+    def __getitem__(self, block: slice) -> NearRows:
+        """Return the view of a block of rows."""
+        first, end = np.searchsorted(self.changed, (block.start, block.stop))
+        chosen = slice(first, end)
+        return replace(
+            self,
+            left=self.left[block],
+            changed=self.changed[chosen] - block.start,
+            updated=self.updated[chosen],
+        )
 
 
 class StepSums(NamedTuple):
@@ -171,6 +210,30 @@ def start(
     loss = model.weighted(scores, rows.targets)
     next_point = _next_point(iterate, residual, scores, lipschitz, rows, model)
     return StepSums(*next_point, misfit, loss, 0.0, 0.0, 0.0)
+
+
+def form(iterate: FloatArray, near: NearRows, lipschitz: float, rows: Rows, model: LinearPart) -> float:
+    r"""Form the first iterate of a block of rows that are near the solution, in place; return its pull.
+
+    The pull is :math:`\langle A - X, X\rangle` for the last step X = A P; 0 without steps.
+    """
+    np.matmul(near.left, near.right, out=iterate)
+    iterate[near.changed] = near.updated
+    m, pull = len(rows.targets), 0.0
+    # Once for all steps: what they change in the slopes is of second order.
+    slopes = model.loss.gradient(model.scores(iterate[:m]), rows.targets)
+    of_labels = (model.weight * slopes @ model.coef.T).astype(iterate.dtype)
+    for further in range(near.steps - 1, -1, -1):
+        gradient = (iterate - rows.values) * rows.observed
+        gradient[:m] += of_labels
+        point = iterate - gradient / lipschitz
+        new = point @ near.operator.astype(point.dtype, copy=False)
+        if further:
+            iterate += np.where(rows.observed, 1, near.relaxation).astype(new.dtype) * (new - iterate)
+        else:
+            pull = float(np.vdot(point - new, new))
+            iterate[...] = new
+    return pull
 
 
 def _next_point(
