@@ -52,24 +52,6 @@ def test_blocks_of_parquet_cover_every_row_once(table, tmp_path, most_rows):
     assert np.array_equal(np.concatenate([p.y for p in parts]), y, equal_nan=True)
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-def test_slices_and_chunks_of_columns_become_rows(monkeypatch, dtype):
-    """Nulls and NaN alike, wherever a slice begins within the bits that say what is null."""
-    monkeypatch.setattr(parquet_source, "ROWS_IN_CACHE", 7)
-    rng = np.random.default_rng(0)
-    parts = [rng.normal(size=n).astype(dtype) for n in (0, 13, 40)]
-    parts[2][3] = np.nan
-    null = [rng.random(len(part)) < 0.4 for part in parts[:2]]
-    chunks = [pa.array(part, mask=mask) for part, mask in zip(parts, null, strict=False)]
-    column = pa.chunked_array([*chunks, pa.array(parts[2])])
-    for start, length in ((0, 53), (5, 30), (13, 40), (9, 3), (2, 0)):
-        out = np.empty((length, 2), dtype=dtype)
-        parquet_source.put_floats([column.slice(start, length)] * 2, out)
-        expected = [np.nan if value is None else value for value in column.to_pylist()]
-        expected = np.array(expected, dtype=dtype)[start : start + length]
-        np.testing.assert_array_equal(out, np.column_stack([expected, expected]))
-
-
 def test_columns_of_other_types_become_numbers(local, tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -1,17 +1,21 @@
 """Campaigns on tables in row blocks ask for what campaigns on the same tables in memory ask for."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cellworth import Campaign
+from cellworth import Campaign, Table
 from cellworth.blocks import ThreadEngine
+from cellworth.blocks.cell_rules import TableBlock
 from cellworth.campaign.stores import MemoryStore
 from tests.campaign.campaigns import Clock
 from tests.campaign.on_blocks import FEES, begin_both, make_tables, shown, values_for
 
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +86,32 @@ def test_leases_that_end_free_their_cells(tables):
     assert not campaign.ask(count=1)
     clock.advance(hours=2)
     assert len(campaign.ask(count=1)) == 1
+
+
+@pytest.mark.parametrize(("strategy", "passes"), [("posterior", [5, 2, 2]), ("recommended", [6, 3, 3])])
+def test_how_often_an_ask_reads_the_table(tmp_path, monkeypatch, strategy, passes):
+    """First for sums, rows to choose by, sums of pairs, the fit and the choice; later for the last two.
+
+    And for the rows on which a model is trained, by which "recommended" scores.
+    """
+    n, rng = 9_000, np.random.default_rng(0)
+    factor = rng.normal(size=n)
+    holes = rng.random((n, 4)) < 0.3
+    frame = {name: pa.array(factor + rng.normal(size=n), mask=holes[:, j]) for j, name in enumerate("abcd")}
+    frame["ill"] = pa.array(factor > 0, mask=rng.random(n) < 0.3)
+    pq.write_table(pa.table(frame), tmp_path / "table.parquet", row_group_size=3_000)
+    reads: Counter[int] = Counter()
+    cells = TableBlock.cells
+
+    def counted(block):
+        reads[block.start] += 1
+        return cells(block)
+
+    monkeypatch.setattr(TableBlock, "cells", counted)
+    table = Table.open(tmp_path, target="ill", engine=ThreadEngine(1, 3_000))
+    campaign = Campaign.create(table, store=MemoryStore(), strategy=strategy, budget=100)
+    for expected in passes:
+        reads.clear()
+        asked = campaign.ask(count=5)
+        assert reads == {0: expected, 3_000: expected, 6_000: expected}
+        campaign.tell({(each.row, each.column): 0.5 for each in asked})

@@ -101,17 +101,18 @@ REST = """## Functions
 | `Campaign`: rows, search_rows, extend, fill, replay, check, backup, export | yes |
 | `Campaign.status`, `forecast`, `advice` | on every k-th row, 4,000 to 8,000 in all, and say so |
 | `Campaign.model` | on the same rows, with their answers, and warns of it |
-| `Campaign.write_report` | yes, with scores of the same rows; without the map of cells and columns' worths |
+| `Campaign.write_report` | yes, with scores and fill errors of the same rows, and a map of 400 rows |
 | `Campaign.policy`, `next_cell` | for any row, by a model of the same rows, and warn of it |
 | `Campaign.undecided`, `cellworth next` | likewise, for the first 1,000 rows without a label |
-| `Campaign.cells` | no; of a campaign on some rows, `table.every(k)` |
+| `Campaign.cells` | yes, 4,000,000 cells at a time: `cells(first, last)` |
 | pages and REST: queue, grid, rows, columns, money, history | yes |
 | pages and REST: rows by a text in their id, by missing cells | yes, 1,000,000 rows in a request |
 | pages and REST: rows with cells that are bought, out or refused | yes |
 | pages and REST: rows sorted by a column | yes, the first 10,000, of up to 20,000,000 |
 | pages and REST: whole files; `cellworth export` | yes, a part at a time; workbooks to 1,048,575 rows |
-| pages and REST: guesses of single cells | no; download the filled table |
-| pages and REST: worths of single cells, the map, columns by worth | no; ask, which says why of each cell |
+| pages and REST: guesses and worths of single cells | yes, from the row's block; ranks to 5 digits of worth |
+| pages and REST: the map, columns by worth | yes, of all rows; fill errors of the same rows as the status |
+| pages and REST: what a batch's money could have bought | no; `preview` says what a budget buys now |
 | `simulate`, `forecast`; `cellworth model` | on such rows, and warn of it; money is that of all |
 | `Policy`; `cellworth next --table` | learns from such rows, and warns of it |
 | `CompletingClassifier`, `CompletingRegressor` | no; on a sample, `Table.open(...).every(k)` |

@@ -34,7 +34,7 @@ def test_the_map_shows_each_cell_in_proportion(n, p, band, seed):
 
 def test_shades_tell_the_four_states_apart(campaign):
     cells = inputs_of(campaign).cells
-    shade = shades(cells, np.full(cells.known.shape, 0.25))
+    shade = shades(cells.known, cells.bought, cells.refused, np.full(cells.known.shape, 0.25))
     assert (shade[cells.known] == 0).all()
     assert (shade[cells.bought] == 1).all()
     assert (shade[cells.refused] == 4).all()

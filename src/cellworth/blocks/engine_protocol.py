@@ -39,6 +39,10 @@ class Blocks:
     def __len__(self) -> int:
         return len(self.items)
 
+    def only(self, places: Sequence[int]) -> Blocks:
+        """Return the items of some blocks."""
+        return Blocks([self.items[place] for place in places])
+
 
 class Engine(Protocol):
     """Where row blocks run.
@@ -77,15 +81,16 @@ def merge_in_tree(merge: Merge, results: Iterable[Any]) -> Any:
     levels: list[tuple[Any, int]] = []  # per level: the partial result, and how many results are in it
 
     def put(result: Any, level: int) -> None:
-        if level == len(levels):
-            levels.append((result, 1))
-        else:
+        while True:
+            if level == len(levels):
+                levels.append((None, 0))
             before, count = levels[level]
-            levels[level] = (result if count == 0 else merge(before, result), count + 1)
-        if levels[level][1] == FAN_IN:
-            full = levels[level][0]
+            merged = merge(before, result) if count else result
+            if count + 1 < FAN_IN:
+                levels[level] = (merged, count + 1)
+                return
             levels[level] = (None, 0)
-            put(full, level + 1)
+            result, level = merged, level + 1
 
     for result in results:
         put(result, 0)

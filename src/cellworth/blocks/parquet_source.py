@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cellworth.arrays import AnyArray
 from cellworth.blocks.block_cells import cells_of_arrow
+from cellworth.blocks.cell_columns import CellColumns
 from cellworth.blocks.row_source import Block, Part
 from cellworth.errors import DataError
 from cellworth.optional_packages import require
 from cellworth.table.keywords import declared_by
 from cellworth.table.raw_cells import Cells
 
-ROWS_IN_CACHE = 8192  # of a few dozen columns
 AHEAD = 4  # row groups: with a few workers, those between are being processed
 
 
@@ -161,77 +161,16 @@ class ParquetBlock:
         pyarrow = require("pyarrow")
         extra = [name for name in (self.target, self.row_id) if name is not None]
         tables = [piece.read([*self.columns, *extra]) for piece in self.pieces]
-        X = np.empty((self.stop - self.start, len(self.columns)), dtype=self.dtype)
-        begin, kind = 0, pyarrow.from_numpy_dtype(X.dtype)
-        for table in tables:
-            end = begin + table.num_rows
-            put_floats([table[name].cast(kind) for name in self.columns], X[begin:end])
-            begin = end
+        dtype = np.dtype(self.dtype)
+        kind = pyarrow.from_numpy_dtype(dtype)
+        chunks = ([c for table in tables for c in table[name].cast(kind).chunks] for name in self.columns)
+        columns = [pyarrow.chunked_array(each, kind) for each in chunks]
+        cells = CellColumns.of(columns, self.stop - self.start, dtype)
         labels, names = (
             None if name is None else np.concatenate([plain_values(table[name]) for table in tables])
             for name in (self.target, self.row_id)
         )
-        return Part(X, labels, names, self.start)
-
-
-def put_floats(columns: Sequence[Any], out: AnyArray) -> None:
-    """Write pyarrow columns (m,) of floats into the rows of ``out`` (m, d), NaN for null.
-
-    Some rows at a time, while they are in cache, and without the copy of a column that pyarrow would make. A
-    null is put in by its bits, without a branch: where nulls are many and irregular, these cost most.
-    """
-    word = np.dtype(f"u{out.itemsize}")
-    nothing = np.array(np.nan, dtype=out.dtype).view(word)[()]
-    parts = [(j, *part) for j, column in enumerate(columns) for part in _chunks(column, word)]
-    rows, work = out.view(word), np.empty(ROWS_IN_CACHE, dtype=word)
-    for start in range(0, len(out), ROWS_IN_CACHE):
-        stop = min(start + ROWS_IN_CACHE, len(out))
-        for j, first, values, known in parts:
-            lo, hi = max(start, first), min(stop, first + len(values))
-            if lo >= hi:
-                continue
-            cells = values[lo - first : hi - first]
-            if known is None:
-                rows[lo:hi, j] = cells
-                continue
-            changed = np.bitwise_xor(cells, nothing, out=work[: hi - lo])
-            changed &= known.masks(lo - first, hi - first, word)
-            np.bitwise_xor(changed, nothing, out=rows[lo:hi, j])
-
-
-class _Known(NamedTuple):
-    """Which cells of a chunk are not null, as Arrow keeps it: a bit each, from the bit ``begin`` on."""
-
-    packed: AnyArray
-    begin: int
-
-    def masks(self, start: int, stop: int, word: np.dtype[Any]) -> AnyArray:
-        """Return a word for each cell from ``start`` to ``stop``: all ones, or 0 if it is null."""
-        lo, hi = self.begin + start, self.begin + stop
-        masks = np.take(_masks_of_bytes(word), self.packed[lo // 8 : -(-hi // 8)], axis=0, mode="clip")
-        found: AnyArray = masks.reshape(-1)[lo % 8 :][: hi - lo]
-        return found
-
-
-@cache
-def _masks_of_bytes(word: np.dtype[Any]) -> AnyArray:
-    """Return for each byte the words (256, 8) of its bits: all ones, or 0."""
-    bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
-    return bits.astype(word) * np.iinfo(word).max
-
-
-def _chunks(column: Any, word: np.dtype[Any]) -> Iterator[tuple[int, AnyArray, _Known | None]]:
-    """Yield the first row of each chunk of a column, its values as words, and what is known; None if all."""
-    first = 0
-    for chunk in column.chunks:
-        if not len(chunk):
-            continue
-        bits, data = chunk.buffers()
-        begin, end = chunk.offset, chunk.offset + len(chunk)
-        some_null = bits is not None and chunk.null_count
-        known = _Known(np.frombuffer(bits, dtype=np.uint8), begin) if some_null else None
-        yield first, np.frombuffer(data, dtype=word)[begin:end], known
-        first += len(chunk)
+        return Part(cells, labels, names, self.start)
 
 
 def plain_values(column: Any) -> AnyArray:

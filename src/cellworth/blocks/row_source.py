@@ -11,7 +11,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from scipy.sparse import issparse, vstack
 
-from cellworth.arrays import AnyArray, FloatArray
+from cellworth.arrays import AnyArray, FloatArray, IntArray
+from cellworth.blocks.cell_columns import CellColumns
 from cellworth.blocks.engine_protocol import Blocks, Engine, Function, Merge, join
 from cellworth.blocks.file_memory import LearnedRows
 from cellworth.blocks.thread_engine import ThreadEngine
@@ -28,8 +29,8 @@ class Part:
 
     Attributes
     ----------
-    X : (m, d) array
-        NaN in the holes.
+    cells : (m, d) array or CellColumns
+        In rows, NaN in the holes, or in columns, as they were read.
     y : (m,) array or None
         Labels, NaN or None where missing; None if the table has no target.
     row_ids : (m,) array or None
@@ -38,16 +39,20 @@ class Part:
         Index of the first row in the whole table.
     """
 
-    X: FloatArray
+    cells: FloatArray | CellColumns
     y: AnyArray | None
     row_ids: AnyArray | None
     start: int
 
-    def every(self, k: int) -> Part:
-        """Return the rows whose index in the whole table is a multiple of k, copied."""
-        first = (-self.start) % k
-        rows = np.arange(first, self.X.shape[0], k)  # a slice would keep all rows in memory
-        return replace(self.some(rows), start=self.start + first)
+    @cached_property
+    def X(self) -> FloatArray:
+        """The cells as an array (m, d), NaN in the holes; made and kept if they were read in columns."""
+        return self.cells.rows() if isinstance(self.cells, CellColumns) else self.cells
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are, m."""
+        return int(self.cells.shape[0])
 
     def some(self, rows: Any) -> Part:
         """Return some rows, given by a slice or by their numbers in this part."""
@@ -175,20 +180,33 @@ class Source:
 
     def sample(self, every: int) -> Part:
         """Collect every k-th row of the table; a pass, unless it was collected before."""
-        found = self.recall(f"every {every}", lambda files: _sampled(files, every))
+        return self.rows_at(np.arange(0, self.n_rows, every), kept_as=f"every {every}")
+
+    def rows_at(self, numbers: IntArray, *, kept_as: str) -> Part:
+        """Collect some rows, given by increasing numbers; a pass, unless they were collected before.
+
+        The first rows that are collected under a name are kept, and others are read anew: so ask for all that
+        will be needed at once.
+        """
+        found = self.recall(kept_as, lambda files: (numbers, _collected(files, numbers)))
         if found is None:
-            return _sampled(self, every)
-        part, learned = found
-        here = learned.rows % every == 0
-        if not here.any():
-            return part
-        X, rows, new = part.X.copy(), learned.rows[here] // every, learned.X[here]
-        X[rows] = np.where(np.isnan(new), X[rows], new)
-        y = part.y
-        if y is not None and learned.y is not None:
-            y = y.copy()
-            y[rows] = np.where(np.isnan(learned.y[here]), y[rows], learned.y[here])
-        return replace(part, X=X, y=y)
+            return _collected(self, numbers)
+        (kept, part), learned = found
+        if kept is not numbers and not np.isin(numbers, kept).all():
+            return _collected(self, numbers)
+        return _with_learned(part, kept, learned).some(np.searchsorted(kept, numbers))
+
+    def places_of(self, numbers: IntArray) -> list[int]:
+        """Return the places of the blocks that some rows are in, given by increasing numbers."""
+        ends = np.array([(block.start, block.stop) for block in self.blocks.items]).reshape(-1, 2)
+        first, last = np.searchsorted(numbers, ends).T
+        found: list[int] = np.flatnonzero(first < last).tolist()
+        return found
+
+    def only(self, places: Sequence[int]) -> Source:
+        """Return the table with some of its blocks; row numbers and ``n_rows`` stay those of the whole."""
+        given = self.blocks.items
+        return replace(self, table=_Recut(self.table, tuple(given[place] for place in places)))
 
     def with_blocks(self, change: Callable[[Block], Block]) -> Source:
         """Return the table with each block replaced by ``change(block)``, which must have the same rows."""
@@ -206,8 +224,8 @@ class OnPart:
         return self.function(block.read(), *others)
 
 
-def _sampled(source: Source, every: int) -> Part:
-    parts: tuple[Part, ...] = source.reduce(_every_kth, join, shared=(every,))
+def _collected(source: Source, numbers: IntArray) -> Part:
+    parts: tuple[Part, ...] = source.reduce(_some_at, join, shared=(numbers,))
     y, row_ids = (
         None if first is None else np.concatenate([getattr(part, name) for part in parts])
         for name, first in (("y", parts[0].y), ("row_ids", parts[0].row_ids))
@@ -216,8 +234,23 @@ def _sampled(source: Source, every: int) -> Part:
     return Part(vstack(X, format="csr") if issparse(X[0]) else np.concatenate(X), y, row_ids, 0)
 
 
-def _every_kth(part: Part, every: int) -> tuple[Part]:
-    return (part.every(every),)
+def _some_at(part: Part, numbers: IntArray) -> tuple[Part]:
+    first, last = np.searchsorted(numbers, [part.start, part.start + part.n_rows])
+    return (part.some(numbers[first:last] - part.start),)
+
+
+def _with_learned(part: Part, numbers: IntArray, learned: LearnedRows) -> Part:
+    """Return rows with these numbers, with the cells that were learned since they were read."""
+    here = np.isin(learned.rows, numbers)
+    if not here.any():
+        return part
+    X, rows, new = part.X.copy(), np.searchsorted(numbers, learned.rows[here]), learned.X[here]
+    X[rows] = np.where(np.isnan(new), X[rows], new)
+    y = part.y
+    if y is not None and learned.y is not None:
+        y = y.copy()
+        y[rows] = np.where(np.isnan(learned.y[here]), y[rows], learned.y[here])
+    return replace(part, cells=X, y=y)
 
 
 @dataclass(frozen=True)

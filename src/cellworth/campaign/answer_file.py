@@ -29,6 +29,7 @@ from cellworth.errors import (
     WrongLine,
 )
 from cellworth.messages import shorten
+from cellworth.shown_numbers import people_write
 from cellworth.strategy import Batch, Purchase
 from cellworth.table import Table
 from cellworth.table.files import AnyFile, file_of
@@ -102,7 +103,8 @@ def asks_csv(
     purchases: Iterable[Purchase], *, delimiter: str | None = None, decimal: str | None = None
 ) -> str:
     """Return what `write_asks` writes to a .csv file, as text."""
-    header, *lines = Batch(purchases).records()
+    with people_write(decimal or "."):
+        header, *lines = Batch(purchases).records()
     lines = [with_decimal(header, line, decimal or ".") for line in lines]
     return with_mark(csv_text([header, *lines], delimiter or ","))
 

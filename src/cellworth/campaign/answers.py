@@ -43,6 +43,7 @@ from cellworth.errors import (
 from cellworth.messages import shorten
 from cellworth.prices.rules import check_visit
 from cellworth.setting_names import setting
+from cellworth.shown_numbers import reworded
 from cellworth.strategy import Purchase
 from cellworth.table.encoded import LARGEST, refuse_huge
 
@@ -321,5 +322,6 @@ def _must_be_open(state: State, cell: Cell, so: str) -> None:
 def _shown(state: State, cell: Cell, number: float) -> str:
     column = state.index.columns[cell[1]]
     if column.kind == "date":  # as the user writes dates
-        return shorten(column.texts(np.array([number]))[0])
-    return shorten(value_to_json(column, number))
+        return shorten(column.shown(number)[0])
+    plain = value_to_json(column, number)
+    return shorten(plain) if column.kind != "number" else reworded(str(plain))

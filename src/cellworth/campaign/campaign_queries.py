@@ -24,9 +24,9 @@ from cellworth.campaign.cell_values import CellStatus
 from cellworth.campaign.clock import Times, clock_problem
 from cellworth.campaign.current_cells import (
     CellArrays,
+    CellWorths,
     RowRecord,
     StatusWord,
-    cell_arrays,
     counts_labels,
     row_records,
 )
@@ -265,13 +265,19 @@ class CampaignQueries:
         place = self._log.newest().index.row(row)
         return row_records(self._log.state, self._log.now(), [place])[0]
 
-    def cells(self) -> CellArrays:
-        """Return all cells as arrays: status, price, and what they are worth to the strategy now.
+    def cells(self, first: int = 0, last: int | None = None) -> CellArrays:
+        """Return cells as arrays: status, price, and what they are worth to the strategy now.
 
-        Costs the rounds since the last cache, and one more if the table has changed since. They run
-        separately from the campaign's own rounds: the next ask is neither changed nor delayed.
+        Of all rows, or from ``first`` up to before ``last``; of row blocks at most 4,000,000 cells. Costs the
+        rounds since the last cache, and one more if the table has changed, apart from those of asks.
         """
-        return cell_arrays(self._log.newest(), self._in_force.prices, self._asker.make_rounds())
+        self._log.refresh()
+        return self.worths.cells(first, last)
+
+    @cached_property
+    def worths(self) -> CellWorths:
+        """What cells are worth and cost, in all, as of the last event read; see `cells`."""
+        return self._log.founding.worths(self._log, self._in_force, self._asker.make_rounds)
 
     def fill(self, level: float = 0.9) -> complete.FilledTable:
         """Fill the table as it is now with the strategy's completer, with intervals if it provides them.
@@ -285,8 +291,7 @@ class CampaignQueries:
 
         It takes rows with holes, as a `Table` or as in ``Table.encode().X``, and predicts labels as you write
         them. ``settings`` are those of `CompletingClassifier` and `CompletingRegressor`: ``seconds=60``, ...
-        Of a table in row blocks it learns from the rows that the store keeps, 4,000 to 8,000 in all, with
-        their answers.
+        Of row blocks it learns from the rows that the store keeps, 4,000 to 8,000, with their answers.
         """
         rows = self._log.founding.assessed(self._log)
         warn_of_sample(rows, "the model")
@@ -296,8 +301,7 @@ class CampaignQueries:
         """Return a policy for new rows: which cell next, by the model in use and the campaign's prices.
 
         ``settings`` are those of `cellworth.policy.Policy`: ``error_cost=500``, ``confidence=0.95``, ...;
-        ``model`` is the name of a candidate. Costs a fit, once for each state of the table. Of a table in row
-        blocks it learns from the rows that `model` learns from.
+        ``model`` is the name of a candidate. Costs a fit, once for each state of the table. See also `model`.
         """
         return self._decisions.policy(self.prices, self.assessment.cache, self.seed, settings)
 
@@ -311,10 +315,7 @@ class CampaignQueries:
         return self._decisions.steps(policy, np.array([self.table.row_index(row)]))[0]
 
     def undecided(self, **settings: Any) -> list[NextStep]:
-        """Return the next step of each row without a label where a cell is worth its price; see `policy`.
-
-        Of a table in row blocks, the first thousand rows without a label are looked at.
-        """
+        """Return next steps of rows without a label, of row blocks 1,000, if a cell is worth its price."""
         return self._decisions.undecided(self.policy(**settings))
 
     def status(
@@ -323,8 +324,7 @@ class CampaignQueries:
         """Report how the campaign, or a replay of it, is doing: money, cells, learning curve and forecast.
 
         ``until``, by default ``StopRule()``, says whether to stop; ``progress`` gets the points scored and
-        their number; ``settings`` are those of `cellworth.campaign.assessment.status.Judging`, which states
-        the cost.
+        their number; ``settings`` and the cost are those of `cellworth.campaign.assessment.status.Judging`.
         """
         return self.assessment.status(Judging(until=until or StopRule(), **settings), progress)
 
@@ -337,9 +337,9 @@ class CampaignQueries:
     ) -> Outlook:
         """Forecast the score that more money would buy, from the table as it is now.
 
-        It is the forecast of `status`, so that both say the same: of the same model, unless ``model`` is
-        another; the parameters are those of `cellworth.forecast`. Refused cells are not counted on. After
-        three rounds with answers, what they brought is weighed in. DataError if nothing can be forecast.
+        It is the forecast of `status`: of the same model, unless ``model`` is another; the parameters are
+        those of `cellworth.forecast`. Refused cells are not counted on. After three rounds with answers,
+        what they brought is weighed in. DataError if nothing can be forecast.
         """
         return self.assessment.forecast(model=model, seed=seed, n_jobs=n_jobs, progress=progress)
 

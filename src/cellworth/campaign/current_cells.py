@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cellworth.arrays import BoolArray, Float64Array
+from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.campaign.cell_index import Cell
 from cellworth.campaign.cell_values import HAS_VALUE, MAY_COME, CellStatus
 from cellworth.campaign.event_codec import Value, value_to_json
@@ -18,7 +19,10 @@ from cellworth.errors import ParameterError
 from cellworth.prices import Prices
 
 if TYPE_CHECKING:
+    from cellworth.campaign.budget_and_prices import BudgetAndPrices
+    from cellworth.campaign.log import Log
     from cellworth.campaign.rounds import Rounds
+    from cellworth.campaign.worth_totals import WorthTotals
 
 StatusWord = Literal["known", "bought", "out", "refused", "missing"]
 _WORDS: dict[CellStatus, StatusWord] = {
@@ -106,9 +110,99 @@ class CellArrays:
     price: Float64Array
     worth: Float64Array
 
+    @classmethod
+    def of(
+        cls, status: NDArray[np.uint8], holes: BoolArray, price: Float64Array, worth: Float64Array
+    ) -> CellArrays:
+        """Make the arrays, given the `CellStatus` of each cell, whether it is a hole, and worths of all."""
+        available = holes & (status != CellStatus.REFUSED)
+        return cls(
+            known=status == CellStatus.KNOWN,
+            bought=status == CellStatus.TOLD,
+            refused=status == CellStatus.REFUSED,
+            asked=status == CellStatus.ASKED,
+            available=available,
+            price=price,
+            worth=np.where(available, worth, 0.0),
+        )
+
     def of_columns(self, p: int) -> CellArrays:
         """Return the first p columns alone."""
         return CellArrays(**{name: array[:, :p] for name, array in vars(self).items()})
+
+    def of_rows(self, first: int, last: int) -> CellArrays:
+        """Return the rows from ``first`` up to before ``last``."""
+        return CellArrays(**{name: array[first:last] for name, array in vars(self).items()})
+
+    @classmethod
+    def joined(cls, parts: Sequence[CellArrays]) -> CellArrays:
+        """Return several parts, at least one, below each other."""
+        names = [field.name for field in fields(cls)]
+        return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
+
+
+@dataclass(frozen=True, eq=False)
+class MarkedCells:
+    """The cells that were asked for, told or refused, (k,) each, sorted by row; sent to the workers."""
+
+    rows: IntArray
+    columns: IntArray
+    status: NDArray[np.uint8]
+
+    def statuses(self, known: BoolArray, numbers: IntArray) -> NDArray[np.uint8]:
+        """Return the status of each cell (m, p), given which are known, and the rows' numbers, increasing."""
+        found = np.where(known, CellStatus.KNOWN, CellStatus.HOLE).astype(np.uint8)
+        if not len(numbers):
+            return found
+        first, last = np.searchsorted(self.rows, [numbers[0], numbers[-1] + 1])
+        rows, columns = self.rows[first:last], self.columns[first:last]
+        at = np.searchsorted(numbers, rows)
+        here = (numbers[at] == rows) & (columns < known.shape[1])
+        found[at[here], columns[here]] = self.status[first:last][here]
+        return found
+
+
+class CellWorths(Protocol):
+    """What the cells of a campaign's table are worth and cost now."""
+
+    def cells(self, first: int = 0, last: int | None = None) -> CellArrays:
+        """Return the cells of the rows from ``first`` up to before ``last``, by default of all."""
+
+    def totals(self) -> WorthTotals:
+        """Return the totals of all cells, column by column."""
+
+    def marked(self) -> MarkedCells:
+        """Return the cells that were asked for, told or refused."""
+
+
+class WorthsInMemory:
+    """The cells of a table in memory; see `CellWorths`."""
+
+    def __init__(self, log: Log, in_force: BudgetAndPrices, make_rounds: Callable[[], Rounds]) -> None:
+        self._log, self._in_force, self._make_rounds = log, in_force, make_rounds
+
+    def cells(self, first: int = 0, last: int | None = None) -> CellArrays:
+        """Return the cells of a range of rows; the rounds since the last cache, and O(n p)."""
+        found = cell_arrays(self._log.state, self._in_force.prices, self._make_rounds())
+        return found.of_rows(*check_range(first, last, len(found.known)))
+
+    def totals(self) -> WorthTotals:
+        """Return the totals of all cells."""
+        from cellworth.campaign.worth_totals import WorthTotals
+
+        return WorthTotals.of(self.cells())
+
+    def marked(self) -> MarkedCells:
+        """Return the cells that were asked for, told or refused."""
+        return MarkedCells(*self._log.state.cells.marked())
+
+
+def check_range(first: int, last: int | None, n: int) -> tuple[int, int]:
+    """Return a range of rows, at least one; ParameterError if there is none."""
+    end = n if last is None else min(last, n)
+    if not 0 <= first < end:
+        raise ParameterError(f"rows must satisfy 0 <= first < last <= {n}; got {first} to {last}.")
+    return first, end
 
 
 def counts_labels(state: State, prices: Prices) -> bool:
@@ -152,21 +246,11 @@ def cell_arrays(state: State, prices: Prices, rounds: Rounds) -> CellArrays:
     listed = prices.on(state.table())
     width = listed.own.shape[1]
     status, holes = state.status[:, :width], np.isnan(state.values[:, :width])
-    available = holes & (status != CellStatus.REFUSED)
     worth = np.zeros((len(status), width))
-    if available.any():
+    if (holes & (status != CellStatus.REFUSED)).any():
         scores = rounds.newest(since=state.table_number).scored.scores[:, :width]
         worth[:, : scores.shape[1]] = scores
-        worth[~available] = 0.0
-    return CellArrays(
-        known=status == CellStatus.KNOWN,
-        bought=status == CellStatus.TOLD,
-        refused=status == CellStatus.REFUSED,
-        asked=status == CellStatus.ASKED,
-        available=available,
-        price=listed.marginal(~holes),
-        worth=worth,
-    )
+    return CellArrays.of(status, holes, listed.marginal(~holes), worth)
 
 
 def _cell(state: State, time: datetime, cell: Cell) -> CellRecord:

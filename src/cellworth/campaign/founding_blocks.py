@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -45,7 +46,9 @@ from cellworth.table.unmeasured_column import check_prior
 if TYPE_CHECKING:
     from cellworth.campaign.budget_and_prices import BudgetAndPrices
     from cellworth.campaign.choosing import Chooser
+    from cellworth.campaign.current_cells import CellWorths
     from cellworth.campaign.log import Log
+    from cellworth.campaign.rounds import Rounds
     from cellworth.prices import Prices
     from cellworth.strategy import Strategy
     from cellworth.strategy.auto_choice import StrategyChoice
@@ -293,6 +296,12 @@ class FoundingBlocks:
         from cellworth.campaign.choosing_on_blocks import ChooserOnBlocks
 
         return ChooserOnBlocks(log, in_force)
+
+    def worths(self, log: Log, in_force: BudgetAndPrices, make_rounds: Callable[[], Rounds]) -> CellWorths:
+        """Return what says it of row blocks."""
+        from cellworth.campaign.worths_on_blocks import WorthsOnBlocks
+
+        return WorthsOnBlocks(log, in_force, make_rounds)
 
     def assessed(self, log: Log) -> Any:
         """Return the log of the sample of rows."""

@@ -6,6 +6,7 @@ Whatever depends on which of the two it is, is behind `FoundingTable`.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -28,7 +29,9 @@ from cellworth.table.unmeasured_column import check_prior
 if TYPE_CHECKING:
     from cellworth.campaign.budget_and_prices import BudgetAndPrices
     from cellworth.campaign.choosing import Chooser
+    from cellworth.campaign.current_cells import CellWorths
     from cellworth.campaign.log import Log
+    from cellworth.campaign.rounds import Rounds
     from cellworth.prices import Prices
     from cellworth.strategy import Strategy
     from cellworth.strategy.auto_choice import StrategyChoice
@@ -80,6 +83,9 @@ class FoundingTable(Protocol):
 
     def chooser(self, log: Log, in_force: BudgetAndPrices) -> Chooser:
         """Return what chooses the cells to ask for."""
+
+    def worths(self, log: Log, in_force: BudgetAndPrices, make_rounds: Callable[[], Rounds]) -> CellWorths:
+        """Return what says what its cells are worth and cost."""
 
     def assessed(self, log: Log) -> Any:
         """Return the log to assess the campaign by: of all rows, or of a sample of them."""
@@ -161,6 +167,12 @@ class FoundingInMemory:
         from cellworth.campaign.choosing import ChooserInMemory
 
         return ChooserInMemory(log, in_force)
+
+    def worths(self, log: Log, in_force: BudgetAndPrices, make_rounds: Callable[[], Rounds]) -> CellWorths:
+        """Return what says it of arrays."""
+        from cellworth.campaign.current_cells import WorthsInMemory
+
+        return WorthsInMemory(log, in_force, make_rounds)
 
     def assessed(self, log: Log) -> Any:
         """Return the log itself: all rows are at hand."""

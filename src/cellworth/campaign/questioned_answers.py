@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-import numpy as np
-
 from cellworth.campaign.cell_index import Cell
 from cellworth.campaign.state import State
 from cellworth.errors import QuestionedError
@@ -44,7 +42,7 @@ def insist() -> str:
 
 def _words(state: State, cell: Cell, number: float, seen: Seen) -> str:
     column = state.index.columns[cell[1]]
-    value, low, high = column.texts(np.array([number, seen.lowest, seen.highest]))
+    value, low, high = column.shown(number, seen.lowest, seen.highest)
     is_count = number < 0 == seen.least and column.kind == "integer"
     also = ", and none was negative" if is_count else ""
     rest = f" but for the {seen.n // TRIM} lowest and highest" if seen.n >= TRIM else ""

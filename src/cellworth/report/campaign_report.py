@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 import cellworth
 from cellworth.campaign import Campaign, Status
 from cellworth.forecasting.curve_forecast import VISIBLE
@@ -16,11 +18,11 @@ from cellworth.progress import Steps
 from cellworth.report import figures, markup
 from cellworth.report.cell_map import MOST_COLUMNS, count_cells
 from cellworth.report.column_summaries import ColumnSummary, summarise_columns
-from cellworth.report.column_tables import column_table, column_table_on_blocks
+from cellworth.report.column_tables import column_table
 from cellworth.report.ledger_summary import LedgerEntry, ledger_entries
+from cellworth.report.map_on_blocks import drawn_rows
 from cellworth.report.summaries import SummaryInputs, inputs_of
 from cellworth.strategy import Purchase
-from cellworth.table import Table
 from cellworth.table.column import Column
 from cellworth.table.files import check_folder, replace_file
 
@@ -112,12 +114,8 @@ def _write(path: Path, text: str) -> None:
 
 
 def _page(campaign: Campaign, status: Status, done: Callable[[int], None]) -> str:
-    entries, view = ledger_entries(campaign), campaign
-    if isinstance(campaign.table, Table):
-        inputs = inputs_of(campaign)
-        of_cells, view = _sections_of_cells(inputs, status.currency, done), inputs.view
-    else:
-        of_cells = [column_table_on_blocks(campaign.original, campaign.table, labels=campaign.counts_labels)]
+    entries, inputs = ledger_entries(campaign), inputs_of(campaign)
+    of_cells, view = _sections_of_cells(inputs, status.currency, done), inputs.view
     parts = [
         _at_a_glance(status),
         _facts(campaign, status, entries),
@@ -134,7 +132,8 @@ def _sections_of_cells(inputs: SummaryInputs, currency: str | None, done: Callab
     done(1)
     columns = summarise_columns(inputs)
     done(2)
-    return [cell_map, _worth_and_price(columns, currency), column_table(columns, currency)]
+    sample = inputs.view.assessment.sample_words
+    return [cell_map, _worth_and_price(columns, currency), column_table(columns, currency, sample)]
 
 
 def _at_a_glance(status: Status) -> str:
@@ -220,8 +219,13 @@ def _curve_in_words(status: Status) -> str:
 
 
 def _cell_map(inputs: SummaryInputs) -> str:
-    n, p = inputs.table.shape
-    band = -(-n // MOST_BANDS)
+    n, p = inputs.view.table.shape
+    if inputs.on_blocks:
+        numbers, found, unsure = drawn_rows(inputs, MOST_BANDS)
+        shade, band = figures.shades(found["known"], found["bought"], found["refused"], unsure), 1
+    else:
+        cells, numbers, band = inputs.cells, np.arange(n), -(-n // MOST_BANDS)
+        shade = figures.shades(cells.known, cells.bought, cells.refused, inputs.unsure)
     caption = (
         "Rows and columns are in table order. The less certain an estimate, the fainter it is: at the "
         "faintest, the other cells of its row say nothing about it."
@@ -231,17 +235,22 @@ def _cell_map(inputs: SummaryInputs) -> str:
             f" Each line covers {band} rows, and each column shows their cells side by side: known, bought, "
             "estimated from sure to unsure, refused."
         )
+    if len(numbers) < n:
+        caption += (
+            f" The table is in row blocks: one row in {numbers[1]:,} is drawn, {len(numbers)} of {n:,}."
+        )
     if p > MOST_COLUMNS:
         caption += f" Only the first {MOST_COLUMNS} of {p} columns are drawn."
-    if inputs.filled is not None and inputs.filled.variance is None:
+    if not inputs.knows_uncertainty:
         caption += " The strategy's completer gives no uncertainty, so all estimates look alike."
     counts = count_cells(inputs)
+    apart = "; labels are not counted" * inputs.view.prices.sells_labels(inputs.view.table)
     words = (
         f"{counts.known} known from the start, {counts.bought} bought, {counts.refused} refused, "
-        f"{counts.estimated} estimated{'; labels are not counted' * (inputs.on_sale.known.shape[1] > p)}"
+        f"{counts.estimated} estimated{apart}"
     )
-    image = figures.mosaic(figures.shades(inputs.cells, inputs.unsure)[:, :MOST_COLUMNS], band)
-    figure = figures.draw_cell_map(image, inputs.table.column_names[:MOST_COLUMNS], n)
+    image = figures.mosaic(shade[:, :MOST_COLUMNS], band)
+    figure = figures.draw_cell_map(image, inputs.view.table.column_names[:MOST_COLUMNS], n)
     text = f"Map of {n} rows and {p} columns: {words}"
     shown = markup.picture(figures.to_svg(figure), "svg+xml", text, caption)
     return markup.section("What is known", [markup.paragraph(f"Cells: {words}."), shown])

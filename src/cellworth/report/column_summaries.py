@@ -9,6 +9,7 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign
+from cellworth.campaign.cell_values import CellStatus
 from cellworth.model.cross_validation import Z
 from cellworth.progress import portion
 from cellworth.report.fill_errors import LEVEL, FillError
@@ -106,11 +107,18 @@ class ColumnsSummary(Summary):
         Best buy first; columns with nothing to buy last.
     left_out : int
         Columns beyond `MOST_COLUMNS`.
+    rows : int
+        Of the table.
+    sampled : int or None
+        Rows in which errors were measured, if the table is in row blocks and these are not all. All else is
+        of all rows, with quartiles to 0.05 %.
     """
 
     level: float
     columns: list[ColumnSummary]
     left_out: int
+    rows: int
+    sampled: int | None = None
 
 
 def columns_summary(campaign: Campaign) -> ColumnsSummary:
@@ -120,14 +128,19 @@ def columns_summary(campaign: Campaign) -> ColumnsSummary:
     """
     inputs = inputs_of(campaign)
     with portion(0.0, 0.5):
-        inputs.on_sale  # noqa: B018  (worked out on first use)
+        inputs.average_worth  # noqa: B018  (worked out on first use, with the worths)
     with portion(0.5, 1.0):
         found = summarise_columns(inputs)
-    return ColumnsSummary(inputs.number, LEVEL, found[:MOST_COLUMNS], max(0, len(found) - MOST_COLUMNS))
+    left_out, rows = max(0, len(found) - MOST_COLUMNS), inputs.view.table.shape[0]
+    sampled = len(inputs.view.assessment.table.row_ids) if inputs.on_blocks else rows
+    few = sampled if sampled < rows else None
+    return ColumnsSummary(inputs.number, LEVEL, found[:MOST_COLUMNS], left_out, rows, few)
 
 
 def summarise_columns(inputs: SummaryInputs) -> list[ColumnSummary]:
     """Return the summaries of all columns, best buy first; with that of the labels, if they have a price."""
+    if inputs.on_blocks:
+        return _summarise_on_blocks(inputs)
     worth = _column_means(inputs.on_sale.worth / inputs.average_worth, inputs)
     price = _column_means(inputs.on_sale.price, inputs)
     per_money = worth / price
@@ -136,6 +149,48 @@ def summarise_columns(inputs: SummaryInputs) -> list[ColumnSummary]:
         _summarise_column(inputs, j, float(worth[j]), float(price[j]), float(per_money[j]))
         for j in order.tolist()
     ]
+
+
+def _summarise_on_blocks(inputs: SummaryInputs) -> list[ColumnSummary]:
+    """Do the same for a table in row blocks, by its totals; errors are those in a sample of its rows."""
+    totals, table, unit = inputs.totals, inputs.view.table, inputs.average_worth
+    columns, errors = list(table.columns), inputs.fill_errors
+    if len(totals.known) > len(columns) and table.target is not None:
+        columns = [*columns, table.target.column]
+    marked = inputs.view.worths.marked()
+    out = np.bincount(marked.columns[marked.status == CellStatus.ASKED], minlength=len(columns))
+    found = []
+    for j, column in enumerate(columns):
+        n, is_label = int(totals.available[j]), j == len(table.columns)
+        worth, price = (float(each[j]) / n if n else np.nan for each in (totals.worth / unit, totals.price))
+        ends = [totals.worths[j].quantile(share) / unit for share in (0.25, 0.75)]
+        missing = totals.rows - int(totals.known[j] + totals.bought[j])
+        found.append(
+            ColumnSummary(
+                place=j,
+                name=column.name,
+                kind=column.kind,
+                unit=column.unit,
+                price=price,
+                price_low=float(totals.price_low[j]),
+                price_high=float(totals.price_high[j]),
+                worth=worth,
+                worth_low=ends[0],
+                worth_high=ends[1],
+                worth_most=float(totals.most[j]) / unit if n else np.nan,
+                per_money=worth / price,
+                holes_before=1 - int(totals.known[j]) / totals.rows,
+                holes=missing / totals.rows,
+                missing=missing,
+                bought=int(totals.bought[j]),
+                refused=int(totals.refused[j]),
+                out=int(out[j]),
+                error=None if is_label else _column_error(column, errors[j]),
+                description=column.description,
+                is_label=is_label,
+            )
+        )
+    return sorted(found, key=lambda each: -1.0 if np.isnan(each.per_money) else each.per_money, reverse=True)
 
 
 def _column_means(values: Float64Array, inputs: SummaryInputs) -> Float64Array:

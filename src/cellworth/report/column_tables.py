@@ -1,10 +1,9 @@
-"""The section of a report about the columns: a line for each, of a table in memory or in row blocks."""
+"""The section of a report about the columns: a line for each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cellworth.blocks.block_table import BlockTable
 from cellworth.prices.currency import in_currency, money_text
 from cellworth.report import markup
 from cellworth.report.column_summaries import ColumnSummary
@@ -14,8 +13,8 @@ from cellworth.report.summaries import short_name
 MOST_COLUMNS_LISTED = 500
 
 
-def column_table(columns: Sequence[ColumnSummary], currency: str | None = None) -> str:
-    """Return the section about the columns of a table in memory, in table order."""
+def column_table(columns: Sequence[ColumnSummary], currency: str | None = None, sample: str = "") -> str:
+    """Return the section about the columns, in table order; ``sample`` says of which rows errors are."""
     in_order = sorted(columns, key=lambda column: column.place)
     described = any(each.description for each in in_order[:MOST_COLUMNS_LISTED])
     rows = [
@@ -51,6 +50,8 @@ def column_table(columns: Sequence[ColumnSummary], currency: str | None = None) 
         "of wrong values for texts and booleans. The best single guess is the error of always guessing the "
         "mean, or the most common value. The last column counts the hidden cells inside their intervals."
     )
+    if sample:
+        notes += f" The table is in row blocks: errors were measured {sample}; all else is of all rows."
     texts = (1, 2) if described else (1,)
     parts = [markup.paragraph(notes), markup.table(f"The {len(rows)} columns.", header, rows, texts)]
     if len(columns) > MOST_COLUMNS_LISTED:
@@ -69,36 +70,3 @@ def _measured(column: ColumnSummary) -> tuple[str, str, str]:
         return "not guessed" if column.is_label else "too few known", "", ""
     covered = "" if error.covered is None else f"{error.covered} of {error.hidden}"
     return error.words, error.guess_words, covered
-
-
-def column_table_on_blocks(before: BlockTable, now: BlockTable, *, labels: bool = False) -> str:
-    """Return the section about the columns of a table in row blocks, without reading it; O(columns).
-
-    ``before`` is the table at the start; ``labels``: whether the target is bought, too.
-    """
-    rows = [
-        (
-            short_name(column.name, 80),
-            column.kind + (f", {column.unit}" if column.unit else ""),
-            f"{then / now.n_rows:.1%}",
-            f"{left / now.n_rows:.1%}",
-            f"{then - left:,}",
-        )
-        for column, then, left in zip(
-            now.columns[:MOST_COLUMNS_LISTED],
-            before.holes_by_column.tolist(),
-            now.holes_by_column.tolist(),
-            strict=False,
-        )
-    ]
-    if labels and now.target is not None:
-        then, left = before.n_unlabelled, now.n_unlabelled
-        shares = f"{then / now.n_rows:.1%}", f"{left / now.n_rows:.1%}"
-        rows.append((short_name(now.target.name, 80), "labels", *shares, f"{then - left:,}"))
-    caption = f"Missing cells of all {now.n_rows:,} rows, in table order."
-    header = ("column", "kind", "missing at the start", "missing now", "bought")
-    words = (
-        "The table is in row blocks, which are not read whole: there is no map of its cells, and no worth "
-        "and fill error of its columns. Scores are those of the sample of rows that they name."
-    )
-    return markup.section("Columns", [markup.table(caption, header, rows, (0, 1)), markup.paragraph(words)])

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from cellworth.arrays import Float64Array
-from cellworth.campaign import CellArrays, Status
+from cellworth.arrays import BoolArray, Float64Array
+from cellworth.campaign import Status
 from cellworth.optional_packages import require
 from cellworth.prices.currency import in_currency
 from cellworth.report.column_summaries import ColumnSummary
@@ -164,9 +164,9 @@ def draw_cell_map(image: Float64Array, names: Sequence[str], rows: int) -> Any:
     return figure
 
 
-def shades(cells: CellArrays, unsure: Float64Array) -> Float64Array:
+def shades(known: BoolArray, bought: BoolArray, refused: BoolArray, unsure: Float64Array) -> Float64Array:
     """Return one number per cell (n, p): 0 known, 1 bought, 2 (sure) to 3 (unsure) estimated, 4 refused."""
-    return np.select([cells.known, cells.bought, cells.refused], [0.0, 1.0, 4.0], 2.0 + unsure)
+    return np.select([known, bought, refused], [0.0, 1.0, 4.0], 2.0 + unsure)
 
 
 def mosaic(shade: Float64Array, band: int) -> Float64Array:

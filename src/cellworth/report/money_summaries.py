@@ -12,6 +12,7 @@ from cellworth.campaign import Campaign, Gain, Status
 from cellworth.campaign.campaign_events import Extended
 from cellworth.campaign.cell_events import Asked, Corrected, Refused, Told
 from cellworth.campaign.event_codec import Event
+from cellworth.errors import ParameterError
 from cellworth.model.cross_validation import Estimate
 from cellworth.prices.money import add_up
 from cellworth.report.summaries import Summary, SummaryInputs, inputs_of
@@ -211,6 +212,11 @@ def front_summary(campaign: Campaign) -> FrontSummary:
     ask = inputs.last_ask
     if ask is None:
         return FrontSummary(inputs.number)
+    if inputs.on_blocks:
+        raise ParameterError(
+            "what the money of a batch could have bought is found by choosing among all cells in memory, and "
+            "this table is in row blocks. A preview says what a budget buys now."
+        )
     batch, greedy, search = inputs.once("front", ask.number, lambda: _front(inputs, ask))
     return FrontSummary(inputs.number, ask.number, ask.time.isoformat(), batch, greedy, search)
 

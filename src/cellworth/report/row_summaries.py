@@ -9,13 +9,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign
 from cellworth.messages import short_number
+from cellworth.report.shown_rows import ShownRows, WeighedRow, guessed_rows, places_of, weighed_row
 from cellworth.report.summaries import Summary, SummaryInputs, inputs_of
 from cellworth.table import Column, Table
 from cellworth.table.column import UserValue
-from cellworth.table.seen_values import LEAST_COUNTS, seen_in
+from cellworth.table.seen_values import seen_in
 
 CellWord = Literal["known", "bought", "refused", "out", "estimated"]
 
@@ -81,7 +81,7 @@ class RowSummary(Summary):
         Position in the table, from 0.
     target : TargetLabel or None
     level : float or None
-        Level of the intervals; None if no cell of the table is missing.
+        Level of the intervals; None if there are none, or no cell of the table is missing.
     cells : list of CellSummary
         One per column.
     """
@@ -96,54 +96,59 @@ class RowSummary(Summary):
 def row_summary(campaign: Campaign, row: str) -> RowSummary:
     """Summarise a row; raise DataError with the closest id if there is no such row.
 
-    Costs one completion and the newest round; O(n p) if the table has not changed.
+    Costs one completion and the newest round, of row blocks also a pass, if the table has changed; otherwise
+    O(n p), or the row's block.
     """
     inputs = inputs_of(campaign)
-    place = inputs.view.row(row).place
-    target, label = inputs.table.target, None
+    found = inputs.view.row(row)
+    shown = guessed_rows(inputs, [found.place])
+    weighed = weighed_row(inputs, found.place, shown)
+    at, target, label = shown.index(found.place), shown.table.target, None
     if target is not None:
-        number = float(target.values[place])
+        number = float(target.values[at])
         label = None if np.isnan(number) else target.column.format(number)
     return RowSummary(
         inputs.number,
-        inputs.table.row_ids[place],
-        place,
+        found.row,
+        found.place,
         None if target is None else TargetLabel(target.name, written(label)),
-        None if inputs.filled is None else inputs.filled.level,
-        [_summarise_cell(inputs, place, j) for j in range(len(inputs.table.columns))],
+        None if shown.filled is None or shown.filled.lower is None else shown.filled.level,
+        [_summarise_cell(inputs, shown, weighed, at, j) for j in range(len(shown.table.columns))],
     )
 
 
-def _summarise_cell(inputs: SummaryInputs, i: int, j: int) -> CellSummary:
-    column, cells, filled = inputs.table.columns[j], inputs.cells, inputs.filled
+def _summarise_cell(
+    inputs: SummaryInputs, shown: ShownRows, weighed: WeighedRow, i: int, j: int
+) -> CellSummary:
+    column, cells = shown.table.columns[j], weighed.cells
+    price, worth = float(cells.price[0, j]), float(cells.worth[0, j])
     found: dict[str, Any] = {
         "column": column.name,
         "kind": column.kind,
         "unit": column.unit,
         "description": column.description,
-        "status": _status_word(inputs, i, j),
-        "price": float(cells.price[i, j]),
-        "unsure": float(inputs.unsure[i, j]),
+        "status": _status_word(weighed, j),
+        "price": price,
+        "unsure": float(weighed.unsure[j]),
     }
-    if not inputs.table.holes[i, j]:
-        return CellSummary(**found, value=written(column.format(float(inputs.table.values[i, j]))))
-    assert filled is not None  # there is a hole
-    found |= guess_of(inputs, i, j)
-    if not cells.available[i, j]:
+    if not shown.table.holes[i, j]:
+        return CellSummary(**found, value=written(column.format(float(shown.table.values[i, j]))))
+    assert shown.filled is not None  # there is a hole
+    found |= guess_of(shown, i, j)
+    if not cells.available[0, j]:
         return CellSummary(**found)
-    rank, of = _rank(inputs, i, j)
-    found |= {"worth": float(cells.worth[i, j]) / inputs.average_worth, "rank": rank, "of": of}
-    return CellSummary(**found, why=_why(found, filled.level))
+    rank, of = _rank(inputs, worth / price)
+    found |= {"worth": worth / inputs.average_worth, "rank": rank, "of": of}
+    return CellSummary(**found, why=_why(found, shown.filled.level))
 
 
-def guess_of(inputs: SummaryInputs, i: int, j: int) -> dict[str, str]:
+def guess_of(shown: ShownRows, i: int, j: int) -> dict[str, str]:
     """Return the estimate of a missing cell and the ends of its interval, if there is one, as texts.
 
     They are within the column's bounds and, if no known value of a column is negative, not below 0.
     """
-    column, filled = inputs.table.columns[j], inputs.filled
+    column, filled, least = shown.table.columns[j], shown.filled, float(shown.least[j])
     assert filled is not None  # there is a hole
-    least = inputs.once("least", inputs.changed, lambda: _least(inputs.table))[j]
     found = {"estimate": _rounded(column, max(float(filled.table.values[i, j]), least))}
     for name, ends in (("low", filled.lower), ("high", filled.upper)):
         if ends is not None and np.isfinite(ends[i, j]):
@@ -151,31 +156,27 @@ def guess_of(inputs: SummaryInputs, i: int, j: int) -> dict[str, str]:
     return found
 
 
-def _least(table: Table) -> Float64Array:
-    """Return the least value (p,) that an estimate may have: 0 where many are known and none is negative."""
-    numeric = np.array([column.kind in ("number", "integer") for column in table.columns], dtype=bool)
-    enough = (~table.holes).sum(axis=0) >= LEAST_COUNTS
-    negative = (table.values < 0).any(axis=0)  # a hole, NaN, is not
-    return np.where(numeric & enough & ~negative, 0.0, -np.inf)
-
-
-def _status_word(inputs: SummaryInputs, i: int, j: int) -> CellWord:
-    cells = inputs.cells
-    if cells.known[i, j]:
+def _status_word(weighed: WeighedRow, j: int) -> CellWord:
+    cells = weighed.cells
+    if cells.known[0, j]:
         return "known"
-    if cells.bought[i, j]:
+    if cells.bought[0, j]:
         return "bought"
-    if cells.refused[i, j]:
+    if cells.refused[0, j]:
         return "refused"
-    return "out" if inputs.asked[i, j] else "estimated"
+    return "out" if weighed.asked[j] else "estimated"
 
 
-def _rank(inputs: SummaryInputs, i: int, j: int) -> tuple[int, int]:
-    """Return a cell's rank by worth per unit of money among the cells on sale, and their number."""
+def _rank(inputs: SummaryInputs, per_money: float) -> tuple[int, int]:
+    """Return a cell's rank by worth per unit of money among the cells on sale, and their number.
+
+    In row blocks, cells that agree in five digits have the same rank.
+    """
+    if inputs.on_blocks:
+        return inputs.totals.rank(per_money, len(inputs.view.table.columns))
     cells = inputs.cells
-    per_money = cells.worth[cells.available] / cells.price[cells.available]
-    better = per_money > cells.worth[i, j] / cells.price[i, j] * (1 + 1e-12)
-    return 1 + int(better.sum()), per_money.size
+    others = cells.worth[cells.available] / cells.price[cells.available]
+    return 1 + int((others > per_money * (1 + 1e-12)).sum()), others.size
 
 
 def _why(cell: dict[str, Any], level: float | None) -> str:
@@ -212,27 +213,31 @@ class Guess(NamedTuple):
 
 
 def guesses_summary(campaign: Campaign, cells: Sequence[tuple[str, str]]) -> list[Guess | None]:
-    """Return a guess for each of these cells; None for one that has a value.
+    """Return a guess for each of these cells; None for one that has a value, and for a label.
 
-    Costs one completion, cached until the table changes, then O(n p + cells).
+    Costs one completion, cached until the table changes, then O(n p + cells), or the rows' blocks.
     """
     inputs = inputs_of(campaign)
-    rows = {row: place for place, row in enumerate(inputs.table.row_ids)} if cells else {}
-    columns = {name: place for place, name in enumerate(inputs.table.column_names)}
-    return [_guess(inputs, rows[row], columns[column]) for row, column in cells]
+    columns = {column.name: place for place, column in enumerate(inputs.view.table.columns)}
+    rows = places_of(inputs, list(dict.fromkeys(row for row, _ in cells)))
+    shown = guessed_rows(inputs, list(rows.values()))
+    return [
+        _guess(shown, shown.index(rows[row]), columns[column]) if column in columns else None
+        for row, column in cells
+    ]
 
 
 def row_guesses(campaign: Campaign, places: Sequence[int]) -> list[list[Guess | None]]:
     """Return the guesses of whole rows, by their places: one for each column, as in `guesses_summary`."""
-    inputs = inputs_of(campaign)
-    p = len(inputs.table.columns)
-    return [[_guess(inputs, place, j) for j in range(p)] for place in places]
+    shown = guessed_rows(inputs_of(campaign), places)
+    p = len(shown.table.columns)
+    return [[_guess(shown, shown.index(place), j) for j in range(p)] for place in places]
 
 
-def _guess(inputs: SummaryInputs, i: int, j: int) -> Guess | None:
-    if not inputs.table.holes[i, j]:
+def _guess(shown: ShownRows, i: int, j: int) -> Guess | None:
+    if not shown.table.holes[i, j]:
         return None
-    found = guess_of(inputs, i, j)
+    found = guess_of(shown, i, j)
     if "low" in found and "high" in found and found["low"] != found["high"]:
         return Guess(found["estimate"], found["low"], found["high"])
     return Guess(found["estimate"])
@@ -289,7 +294,7 @@ def questioned_values(campaign: Campaign, values: Mapping[str, Any]) -> list[dic
         column, known = table.columns[place], table.values[:, place]
         number, seen = column.parse(value), seen_in(column, known[~np.isnan(known)])
         if seen is not None and not seen.least <= number <= seen.most:
-            got, low, high = column.texts(np.array([number, seen.lowest, seen.highest]))
+            got, low, high = column.shown(number, seen.lowest, seen.highest)
             found.append({"column": name, "value": got, "known": seen.n, "low": low, "high": high})
     return found
 
@@ -300,8 +305,8 @@ def undecided_steps(campaign: Campaign, **settings: Any) -> list[dict[str, Any]]
 
 
 def known_values(campaign: Campaign, row: str) -> dict[str, UserValue]:
-    """Return what is known of a row of the table, as the user writes it."""
-    table = campaign.table
-    cells = table.values[table.row_index(row)]
+    """Return what is known of a row of the table, as the user writes it; of row blocks, reads its block."""
+    table, place = campaign.table, campaign.row(row).place
+    cells = table.values[place] if isinstance(table, Table) else table.rows([place]).values[0]
     found = zip(table.columns, cells.tolist(), strict=True)
     return {column.name: value for column, cell in found if (value := column.format(cell)) is not None}

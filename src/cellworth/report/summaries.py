@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from cellworth.arrays import BoolArray, Float64Array
+from cellworth.arrays import BoolArray, Float64Array, FloatArray
 from cellworth.campaign import Campaign, CellArrays, Status
 from cellworth.campaign.campaign_events import Extended, PricesChanged
 from cellworth.campaign.cell_events import Asked, Cancelled, Corrected, Refused, Told
@@ -25,7 +25,9 @@ from cellworth.report.fill_errors import FillError, fill_errors
 from cellworth.table import Table, as_table
 
 if TYPE_CHECKING:
+    from cellworth.campaign.worth_totals import WorthTotals
     from cellworth.complete import FilledTable
+    from cellworth.complete.filled_blocks import FilledBlocks
 
 T = TypeVar("T")
 
@@ -145,6 +147,24 @@ class SummaryInputs:
         return result
 
     @property
+    def on_blocks(self) -> bool:
+        """Whether the table is in row blocks: then what follows of whole tables raises ParameterError."""
+        return not isinstance(self.view.table, Table)
+
+    @property
+    def totals(self) -> WorthTotals:
+        """What all cells are worth and cost, by column; those asked for may be of an earlier event."""
+        return self.once("totals", self.changed, lambda: self.view.worths.totals())
+
+    @property
+    def filled_blocks(self) -> FilledBlocks | None:
+        """The filled table in row blocks, with intervals; None if no cell is missing."""
+        if not self.view.table.n_holes:
+            return None
+        found: Any = self.once("filled", self.changed, self.view.fill)
+        return found
+
+    @property
     def table(self) -> Table:
         """The table with the answers so far; raises ParameterError if it is in row blocks."""
         return self.once("table", self.number, lambda: as_table(self.view.table))
@@ -172,15 +192,23 @@ class SummaryInputs:
         return self.once("filled", self.changed, self.view.fill)
 
     @property
+    def knows_uncertainty(self) -> bool:
+        """Whether the completer reports its uncertainty; True if there is nothing to guess."""
+        if self.on_blocks:
+            blocks = self.filled_blocks
+            return blocks is None or blocks.completer.completed_.has_variance
+        return self.filled is None or self.filled.variance is not None
+
+    @property
     def unsure(self) -> Float64Array:
         """The uncertainty of each cell, (n, p); see `uncertainty`."""
         return self.once("unsure", self.changed, lambda: uncertainty(self.table, self.filled))
 
     @property
     def fill_errors(self) -> list[FillError | None]:
-        """How well each column is filled."""
-        completer = self.view.settled.completer
-        return self.once("fill errors", self.changed, lambda: fill_errors(self.table, completer))
+        """How well each column is filled; of row blocks, in a sample of the rows."""
+        completer, table = self.view.settled.completer, self.view.assessment.table
+        return self.once("fill errors", self.changed, lambda: fill_errors(table, completer))
 
     @property
     def status(self) -> Status:
@@ -226,6 +254,8 @@ class SummaryInputs:
                 self.answered_round, self.answered_since = self._round, self._round_since
 
     def _average_worth(self) -> float:
+        if self.on_blocks:
+            return self.totals.average_worth
         available = self.on_sale.available
         return float(self.on_sale.worth[available].mean()) or 1.0 if available.any() else 1.0
 
@@ -247,11 +277,18 @@ def uncertainty(table: Table, filled: FilledTable | None) -> Float64Array:
     if filled is None:
         return np.zeros(table.shape)
     if filled.variance is None:
-        return np.where(table.holes, UNKNOWN_ERROR, 0.0)
+        return shares(None, np.ones(table.shape[1]), table.holes)
     encoded = table.encode(prior=True)
     starts = np.searchsorted(encoded.owner, np.arange(table.shape[1]))
     spread = np.add.reduceat(np.nanvar(encoded.X, axis=0), starts)
-    share = np.sqrt(np.divide(filled.variance, spread, out=np.zeros(table.shape), where=spread > 0))
+    return shares(filled.variance, spread, table.holes)
+
+
+def shares(variance: FloatArray | None, spread: Float64Array, holes: BoolArray) -> Float64Array:
+    """Return the uncertainty of cells (..., p), given their variance and that of their columns (p,)."""
+    if variance is None:
+        return np.where(holes, UNKNOWN_ERROR, 0.0)
+    share = np.sqrt(np.divide(variance, spread, out=np.zeros(variance.shape), where=spread > 0))
     return np.clip(share, 0.0, 1.0)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -82,6 +82,11 @@ class BlockScores:
         """Call ``then(filled, scores, *shared)`` on each block and merge the small results; one pass."""
         do = _Then(self.function, len(self.others) + len(self.shared), then)
         return self.completed.reduce(do, merge, *self.others, shared=(*self.shared, *shared))
+
+    def only(self, places: Sequence[int]) -> BlockScores:
+        """Return the scores of some of the blocks, by their places; see `Source.only`."""
+        others = tuple(each.only(places) for each in self.others)
+        return replace(self, completed=self.completed.only(places), others=others)
 
     def gather(self) -> Float64Array:
         """Return all scores (n, d), or (n, d + 1) with labels, which must fit in memory."""

@@ -117,7 +117,7 @@ class ThinnedBlock:
         hidden = numbers_from(self.generator, first, part.X.shape) < HIDDEN_SHARE
         here = (self.spared >= self.start) & (self.spared < self.stop)
         hidden[self.spared[here] - self.start, np.flatnonzero(here)] = False
-        return replace(part, X=np.where(hidden, part.X.dtype.type(np.nan), part.X))
+        return replace(part, cells=np.where(hidden, part.X.dtype.type(np.nan), part.X))
 
 
 def _refits(completed: CompletedBlocks, rng: np.random.Generator) -> list[Blocks]:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from cellworth.errors import DataError
+from cellworth.shown_numbers import in_english, shown
 
 CompleterName = Literal["Gaussian", "supervised"]
 
@@ -120,7 +121,8 @@ class StrategyChoice:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data, with the sentence."""
-        return {**asdict(self), "sentence": self.sentence}
+        with in_english():
+            return {**asdict(self), "sentence": self.sentence}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> StrategyChoice:
@@ -142,25 +144,29 @@ class StrategyChoice:
         lead, sure = self.lead, 100 * (self.sure or 0.0)
         of_model = f"for {_with_article(self.model)}"
         played = (
-            f"minus that of {self.fallback} was {lead.value:+.3f} ± {lead.error:.3f}, ahead in {lead.won} of "
-            f"{lead.plays} plays"
+            f"minus that of {self.fallback} was {_in_words(lead)}, ahead in {lead.won} of {lead.plays} plays"
         )
         if not self.fell_back:
             return (
                 f"auto chose {self.strategy} {of_model}: with cells hidden and bought back, its "
-                f"{self.metric} {played} ({sure:.3g} % sure)."
+                f"{self.metric} {played} ({shown(sure, '.3g')} % sure)."
             )
         return (
             f"auto chose {self.strategy}, its fallback, {of_model}: with cells hidden and bought back, the "
-            f"{self.metric} of {self.rival} {played}; a lead of {self.needed:g} standard errors was needed."
+            f"{self.metric} of {self.rival} {played}; a lead of {shown(self.needed, 'g')} standard errors "
+            "was needed."
         )
 
     def _of_completer(self, lead: Lead) -> str:
         chosen = "the joint Gaussian" if self.completer == "Gaussian" else "SupervisedCompleter"
         return (
             f"Holes are filled by {chosen}: in cross-validation, SupervisedCompleter changed the model's "
-            f"{self.metric} by {lead.value:+.3f} ± {lead.error:.3f}."
+            f"{self.metric} by {_in_words(lead)}."
         )
+
+
+def _in_words(lead: Lead) -> str:
+    return f"{shown(lead.value, '+.3f')} ± {shown(lead.error, '.3f')}"
 
 
 def _with_article(model: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 from cellworth.messages import short_number
 from cellworth.prices.currency import money_text
 from cellworth.prices.money import add_up
+from cellworth.shown_numbers import people_write, reworded
 from cellworth.table.frames import frame_of_columns
 from cellworth.table.write_csv import check_place, guard, write_lines
 from cellworth.table.write_table import Library, html_table, usual_library
@@ -20,6 +22,8 @@ from cellworth.table.write_table import Library, html_table, usual_library
 if TYPE_CHECKING:
     from cellworth.select import Selection
     from cellworth.strategy.auto_choice import StrategyChoice
+
+_NUMBER = re.compile(r"(known only to ±|guessed to be |worth )(-?[\d.,]+(?:e[+-]\d+)?)(?![\w-])")
 
 
 @dataclass(frozen=True)
@@ -177,7 +181,9 @@ class Batch(Sequence[Purchase]):
         reads it back with `Campaign.tell_file`.
         """
         check_place(Path(path))
-        write_lines(Path(path), self.records(), delimiter=delimiter, decimal=decimal)
+        with people_write(decimal):
+            records = self.records()
+        write_lines(Path(path), records, delimiter=delimiter, decimal=decimal)
 
     def records(self) -> list[Sequence[str]]:
         """Return the lines of `write`, header first, as fields safe to open in a spreadsheet."""
@@ -252,6 +258,17 @@ class Batch(Sequence[Purchase]):
         return [f"... and {len(self) - MOST_SHOWN} more"] if len(self) > MOST_SHOWN else []
 
 
+def shown_reason(why: str) -> str:
+    """Return the reason of a purchase, which is recorded in English, with numbers as people here write them.
+
+    >>> from cellworth.shown_numbers import people_write
+    >>> with people_write(","):
+    ...     shown_reason("known only to ±2.3 mg/1.5 l; worth 3.5 times the average hole")
+    'known only to ±2,3 mg/1.5 l; worth 3,5 times the average hole'
+    """
+    return _NUMBER.sub(lambda found: found[1] + reworded(found[2]), why)
+
+
 def why_nothing(cheapest: float, budget: float | None, currency: str | None) -> str | None:
     """Say why a budget buys nothing: no cell is left, or the cheapest costs more; None if it buys one.
 
@@ -271,5 +288,5 @@ def why_nothing(cheapest: float, budget: float | None, currency: str | None) -> 
 def _record(purchase: Purchase) -> list[str]:
     until = "" if purchase.until is None else purchase.until.isoformat(timespec="seconds")
     texts = map(guard, (purchase.row, purchase.column, purchase.group or ""))
-    price, why = repr(float(purchase.price)), guard(purchase.why or "")
+    price, why = repr(float(purchase.price)), guard(shown_reason(purchase.why or ""))
     return [*texts, price, f"{purchase.worth:.6g}", why, until, ""]

@@ -148,29 +148,29 @@ class BlockAdviser:
         budget, count, asks_before
             See `choose`.
         """
-        scored = self.scored
-        if scored is None:
-            raise ParameterError("nothing to choose from; call run(table, prices) in each round")
-        offers = BlockOffers(
-            prices,
-            scored.table.unmeasured,
-            _by_row(gone),
-            _by_row(learned),
-            scored.explored,
-            np.sort(refused_labels),
-        )
-        scores = scored.scores
-        if prices.needs_ids:
-            scores = replace(scores, completed=_with_ids(scores.completed))
+        scores, offers = self.on_offer(prices)
+        assert self.scored is not None
         return choose_from_blocks(
             self._selector,
             scores,
-            offers,
+            replace(
+                offers, gone=_by_row(gone), learned=_by_row(learned), refused_labels=np.sort(refused_labels)
+            ),
             budget=budget,
             count=count,
-            rng=scored.rng(asks_before),
-            learned=scored.table.learned,
+            rng=self.scored.rng(asks_before),
+            learned=self.scored.table.learned,
         )
+
+    def on_offer(self, prices: BlockPrices) -> tuple[BlockScores, BlockOffers]:
+        """Return this round's scores, and what makes the offer of each block at these prices; no pass."""
+        scored = self.scored
+        if scored is None:
+            raise ParameterError("nothing to choose from; call run(table, prices) in each round")
+        scores = scored.scores
+        if prices.needs_ids:
+            scores = replace(scores, completed=_with_ids(scores.completed))
+        return scores, BlockOffers(prices, scored.table.unmeasured, NO_CELLS, NO_CELLS, scored.explored)
 
     def reasons(self, choice: BlockChoice) -> list[str]:
         """Return one sentence for each cell of a batch."""

@@ -130,9 +130,9 @@ class BlockOffers:
         If labels have scores, they are one column more.
         """
         part, listed = filled.part, self.prices.on(filled.part)
-        known, width = self._known(part), listed.own.shape[1]
+        known, width = self.known(part), listed.own.shape[1]
         start, stop = part.start, part.start + len(known)
-        worth = self._explore(sum_with_labels(self.prices.layout, scores), start, stop)
+        worth = self.worths(part, scores)
         known[_between(self.learned, start, stop, width)] = True
         can_be_bought = ~known
         can_be_bought[_between(self.gone, start, stop, width)] = False
@@ -151,18 +151,21 @@ class BlockOffers:
                 available[:, :-1] = False
         return OfferedBlock(Offer(worth, available, listed, known), on_offer, something)
 
-    def _known(self, part: Part) -> BoolArray:
-        """Return which cells are known; with labels last, if they have a price."""
+    def known(self, part: Part) -> BoolArray:
+        """Return which cells (m, p) are known in a block; with labels last, if they have a price."""
         known = self.prices.layout.known(np.asarray(part.X, dtype=np.float64))
         known[:, self.unmeasured] = False  # what is there was made up for the fit
         return np.column_stack([known, ~unlabelled_rows(part)]) if self.prices.base.labels else known
 
-    def _explore(self, worth: Float64Array, start: int, stop: int) -> Float64Array:
-        """Return the worths of a block's cells, with those of unmeasured columns as `explored` has them."""
-        columns = np.flatnonzero(self.unmeasured)
+    def worths(self, part: Part, scores: Float64Array) -> Float64Array:
+        """Return the worths of a block's cells, with those of unmeasured columns as `explored` has them.
+
+        (m, p), or one column more if labels have scores.
+        """
+        worth, columns = sum_with_labels(self.prices.layout, scores), np.flatnonzero(self.unmeasured)
         if not len(columns):
             return worth
-        worth = worth.copy()
+        worth, start, stop = worth.copy(), part.start, part.start + len(scores)
         worth[:, columns] = self.explored.average
         for j, rows in self.explored.first_cells.items():
             here = rows[(rows >= start) & (rows < stop)] - start

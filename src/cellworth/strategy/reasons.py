@@ -16,6 +16,7 @@ from cellworth.messages import short_number, shorten
 from cellworth.prices import PriceList
 from cellworth.select import Draw, Selection, Top
 from cellworth.select.selector import Selector
+from cellworth.shown_numbers import in_english
 from cellworth.table import Column, ColumnLayout
 
 
@@ -109,10 +110,11 @@ class Reasons:
             sums = (np.bincount(row, weights=each, minlength=len(rows)) for each in (worths, prices))
             compared = np.divide(*sums)[row]
         luck = self._luck(selection)
-        return [
-            self._what(int(i), int(j), float(ratio), luck)
-            for (i, j), ratio in zip(cells.tolist(), compared.tolist(), strict=True)
-        ]
+        with in_english():  # campaigns record them
+            return [
+                self._what(int(i), int(j), float(ratio), luck)
+                for (i, j), ratio in zip(cells.tolist(), compared.tolist(), strict=True)
+            ]
 
     def _luck(self, selection: Selection) -> str:
         """Say what chance struck; cells that share fees are drawn with their row in any case."""

@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
-from cellworth import Prices, Table
+from cellworth import Campaign, Prices, Table
+from cellworth.campaign.stores import MemoryStore
 from cellworth.errors import DataError
+from cellworth.report import row_summary
 from cellworth.table.files import FileBytes
 from cellworth.web.url_paths import segment
+from tests.campaign.linear_scoring import use_linear_model
 from tests.strategy.labelled_in_part import both_without_labels
 from tests.strategy.test_block_batch import both_of, make_frame
 from tests.web.servers import api, begin
@@ -103,11 +106,18 @@ def test_the_whole_table_is_downloaded(big, http):
     assert not read.holes.any()
 
 
-def test_what_needs_the_whole_table_says_what_to_do_instead(big, http):
+def test_estimates_are_those_of_the_table_in_memory(big, http):
     study, whole = big
-    refused = http.get(api(study.name, f"rows/{segment(whole.row_ids[0])}/estimates"))
-    assert refused.status_code == 422
-    assert "download the filled table" in refused.text
+    with Campaign.create(whole, store=MemoryStore(), prices=1.5, budget=50.0, strategy="random") as small:
+        for row in (whole.row_ids[0], whole.row_ids[99]):
+            found = http.get(api(study.name, f"rows/{segment(row)}/estimates")).json()
+            expected = row_summary(small, row).to_json()
+            assert found["level"] is expected["level"] is None  # the completer of "random" has no intervals
+            for one, other in zip(found["cells"], expected["cells"], strict=True):
+                assert one["worth"] == pytest.approx(other["worth"])
+                for name in ("column", "status", "price", "value", "estimate", "low", "high", "rank", "of"):
+                    assert one[name] == other[name], name
+    assert http.get(api(study.name, "rows/nobody/estimates")).status_code == 404
 
 
 def test_rows_are_added_by_rest(big, http):
@@ -124,12 +134,29 @@ def test_pages_say_what_they_can_of_row_blocks(big, http):
     row = http.get(f"{path}/rows/2", headers={"accept": "text/html"})
     assert row.status_code == 200
     assert whole.row_ids[2] in row.text
-    assert "worked out" not in row.text  # it will never be
-    for language, words in {"en": "This is not possible", "de": "nicht möglich"}.items():
-        cookie = {"cookie": f"cellworth_language={language}", "accept": "text/html"}
-        answer = http.get(f"{path}/next", headers=cookie)
-        assert words in answer.text
-        assert "BlockTable" not in answer.text
+    guesses = http.get(f"{path}/table/guesses.json", params={"place": [2, 3]}).json()
+    assert {place: [cell is None for cell in cells] for place, cells in guesses.items()} == {
+        str(place): (~whole.holes[place]).tolist() for place in (2, 3)
+    }
+    part = http.get(f"{path}/map.json", params={"first": 30, "last": 50}).json()
+    assert part["ids"] == list(whole.row_ids[30:50])
+    assert sum(code < 100 for codes in part["codes"] for code in codes) == (~whole.holes[30:50]).sum()
+
+
+def test_the_next_value_of_a_row_is_asked_for_on_the_page_and_by_rest(big, http, monkeypatch):
+    study, whole = big
+    path, j = f"/campaigns/{segment(study.name)}/next", whole.column_index("visits")
+    place = int(np.nanargmax(whole.values[:, j]))
+    row, known = whole.row_ids[place], f'value="{whole.values[place, j]:.0f}"'
+    assert known in http.get(path, params={"row": row}).text
+    assert known not in http.get(path).text
+    assert http.get(path, params={"row": "nobody"}).status_code == 200
+    step = http.post(api(study.name, "next"), json={"row": row, "confidence": 0.9}).json()
+    use_linear_model(monkeypatch.setattr)  # as the worker of these tests
+    with Campaign.create(whole, store=MemoryStore(), prices=1.5, budget=50.0, strategy="random") as small:
+        expected = small.next_cell(row, confidence=0.9).to_json()
+    assert step["probabilities"] == pytest.approx(expected["probabilities"])
+    assert (step["take"], step["stop"]) == (expected["take"], expected["stop"])
 
 
 @pytest.mark.slow

@@ -105,6 +105,7 @@ ONLY_IN_PYTHON = (
     "rows must ",
     "seed must",
     "stored prices",
+    "the table is in row blocks, and the",
     "strategy 'Xyz' chooses its parts",
     "strategy 'Xyz' compares completers",
     "strategy 'Xyz' leaves nothing open",

@@ -28,6 +28,7 @@ from cellworth.errors import CellworthError, DataError
 from cellworth.forecasting import Outlook, StopAdvice, StopRule, StopWarning, decide
 from cellworth.messages import shorten
 from cellworth.progress import ProgressLine, Steps
+from cellworth.table import Table
 
 logger = logging.getLogger("cellworth.campaign")
 
@@ -56,6 +57,17 @@ class Assessment:
     def _rows(self) -> Any:
         """The log of the rows to assess by: all, or a sample if the table is in row blocks."""
         return self._log.founding.assessed(self._log)
+
+    @property
+    def table(self) -> Table:
+        """The table to assess by, as it is now."""
+        table: Table = self._rows.newest().table()
+        return table
+
+    @property
+    def sample_words(self) -> str:
+        """Say of how many rows that is; "" if of all."""
+        return getattr(self._rows, "sample_words", "").removeprefix("; ")
 
     @property
     def cache(self) -> AssessmentCache:

@@ -191,6 +191,7 @@ def _score(
     there = rows < table.shape[0]
     known = ~np.isnan(table.target.values[rows[there]])  # labels may have been bought since
     X = table.encode(prior=True).X[rows[there]]
+    X = X[:, ~np.isnan(X).all(axis=0)]  # a rare column may have no value in these rows
     with worker_threads(1):
         completer = GaussianCompleter(label_trust=0.0, calibrate=False).fit(X)
         filled = ViewedRows.trained_on(completer, X, seed)

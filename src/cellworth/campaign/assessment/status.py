@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, astuple, dataclass, field, fields
 from datetime import datetime
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -34,6 +34,7 @@ from cellworth.model.cross_validation import Estimate
 from cellworth.prices import Prices
 from cellworth.prices.currency import money_text
 from cellworth.progress import Steps, portion
+from cellworth.shown_numbers import shown
 from cellworth.strategy.auto_choice import StrategyChoice
 
 
@@ -170,8 +171,8 @@ class Status(Totals):
             lines.append(f"gain   {_in_words(self.gain, sign='+')}, since {self._since()}")
             lines.append(f"       {'spent':>10} {'cells':>7} {self.metric:>7}  95 % interval")
             lines += [
-                f"       {point.spent:10.2f} {point.bought:7d} {point.score.value:7.3f}  "
-                f"{point.score.low:.3f} to {point.score.high:.3f}"
+                f"       {shown(point.spent, '10.2f')} {point.bought:7d} {shown(point.score.value, '7.3f')}  "
+                f"{shown(point.score.low, '.3f')} to {shown(point.score.high, '.3f')}"
                 for point in self.history
             ]
         ahead = self.prospect is not None and self.advice is not None
@@ -193,12 +194,12 @@ class Status(Totals):
         so_much = f"the next {self.text(expected.money or 0.0)} is expected to bring"
         if expected.verdict == "expected":
             return f"{so_much} {_in_words(expected.gain, sign='+')}"
-        most = f"{max(expected.gain.high, 0.001):.3f}"
+        most = shown(max(expected.gain.high, 0.001), ".3f")
         if self.gain is not None and self.gain.low <= 0:
             return f"no gain is visible so far; {so_much} less than {most}"
         if expected.gain.value < VISIBLE:
             return f"{so_much} less than {most}"
-        return f"{so_much} about {expected.gain.value:.3f}, less than {most}, perhaps nothing"
+        return f"{so_much} about {shown(expected.gain.value, '.3f')}, less than {most}, perhaps nothing"
 
     def _since(self) -> str:
         return f"event {self.history[0].number}" if self.history[0].number else "the start"
@@ -396,4 +397,4 @@ def _forecast(curve: LearningCurve, most: float, seed: int) -> Forecast:
 
 
 def _in_words(estimate: Estimate, sign: str = "") -> str:
-    return f"{estimate.value:{sign}.3f} (95 % interval {estimate.low:{sign}.3f} to {estimate.high:{sign}.3f})"
+    return "{} (95 % interval {} to {})".format(*(shown(each, f"{sign}.3f") for each in astuple(estimate)))

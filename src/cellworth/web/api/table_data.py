@@ -9,7 +9,7 @@ from fastapi import File, HTTPException, Query, Request, Response, UploadFile
 from cellworth.campaign import Campaign, RowRecord
 from cellworth.campaign.current_cells import StatusWord
 from cellworth.campaign.row_search import RowPage
-from cellworth.errors import DataError, ParameterError
+from cellworth.errors import DataError
 from cellworth.report import row_summary, summarise
 from cellworth.table import Table
 from cellworth.table.write_csv import with_mark
@@ -199,17 +199,9 @@ async def download_report(name: CampaignName, pool: PoolDep, jobs: JobsDep) -> R
     responses=problems(404, 503),
 )
 async def get_estimates(name: CampaignName, row: RowName, pool: PoolDep, jobs: JobsDep) -> dict[str, Any]:
-    """Return a row with an estimate, an interval and a worth for each missing cell. May take a while.
-
-    Not of a table in row blocks: they need the whole table in memory.
-    """
+    """Return a row with an estimate, an interval and a worth for each missing cell. May take a while."""
 
     def check(campaign: Campaign) -> None:
-        if not isinstance(campaign.table, Table):
-            raise ParameterError(
-                "estimates of single cells need the whole table in memory, and this one is in row blocks. "
-                "Ask for cells, which says what is guessed of them, or download the filled table."
-            )
         try:
             campaign.row(row)
         except DataError as error:

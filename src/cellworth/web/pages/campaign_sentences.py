@@ -270,6 +270,11 @@ SENTENCES: dict[str, str] = {
     "Choose another strategy, or read the table into memory.": message(
         "Choose another strategy, or a smaller table."
     ),
+    "what the money of a batch could have bought is found by choosing among all cells in memory, and this "
+    "table is in row blocks.": message(
+        "What else the money could have bought is not worked out for a table as large as this one."
+    ),
+    "A preview says what a budget buys now.": message("A preview says what a budget buys now."),
     # Models and policies.
     "no candidate could be trained; expected at least one. {how}": message("No model could be trained."),
     "no row has a label, so there is nothing to learn from; give some labels.": message(

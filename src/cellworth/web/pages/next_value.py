@@ -14,7 +14,7 @@ from starlette.responses import Response
 from cellworth.campaign import Campaign
 from cellworth.errors import CellworthError, DataError, ParameterError
 from cellworth.report.row_summaries import known_values, next_step
-from cellworth.table import Column, as_table
+from cellworth.table import Column
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, IdentityDep, JobsDep, PoolDep, Who, require_role
 from cellworth.web.pages.flash_messages import back, rejected, typed_in
@@ -81,8 +81,8 @@ def _keep(campaign: Campaign, row: str, values: Mapping[str, str], who: str | No
     """Record values of a row, and return how many are new."""
     if not row:
         raise ParameterError("Row: give the row an id to keep it under.")
-    if row in as_table(campaign.table).row_ids:
-        known = known_values(campaign, row)
+    known = _known(campaign, row)
+    if known is not None:
         answers: dict[tuple[object, str], object] = {
             (row, column): value for column, value in values.items() if column not in known
         }
@@ -91,6 +91,14 @@ def _keep(campaign: Campaign, row: str, values: Mapping[str, str], who: str | No
         raise DataError(f"There is no row {row!r}, and adding one needs the role 'manage'.")
     campaign.extend({row: dict(values)}, who=who)
     return len(values)
+
+
+def _known(campaign: Campaign, row: str) -> dict[str, Any] | None:
+    """Return what is known of a row; None if there is no such row."""
+    try:
+        return dict(known_values(campaign, row))
+    except DataError:
+        return None
 
 
 async def _form(request: Request) -> dict[str, str]:
@@ -145,8 +153,8 @@ async def _page(
     **context: Any,
 ) -> Response:
     def read(campaign: Campaign) -> dict[str, Any]:
-        table, row = as_table(campaign.table), form.get("row", "").strip()
-        known = known_values(campaign, row) if row in table.row_ids else {}
+        table, row = campaign.table, form.get("row", "").strip()
+        known = (_known(campaign, row) if row else None) or {}
         fields = [
             {
                 "name": column.name,

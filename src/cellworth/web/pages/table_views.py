@@ -230,7 +230,7 @@ async def _row_page(
 async def _estimates(jobs: JobQueue, name: str, row: str) -> Any:
     """Return the summary of a row, or None if it takes too long; the next request then gets it faster.
 
-    It is empty if the table is in row blocks.
+    It is empty if the strategy cannot say what a cell is worth.
     """
     work = asyncio.ensure_future(jobs.run(name, summarise, row_summary, row))
     done, _ = await asyncio.wait([work], timeout=PATIENCE)
