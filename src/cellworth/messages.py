@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from cellworth.setting_names import setting
+from cellworth.shown_numbers import shown
 
 LONGEST_SHOWN = 40
 """Messages truncate values longer than this many characters."""
@@ -25,9 +26,9 @@ def shorten(value: object) -> str:
     ("'short'", "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' (100 characters)")
     """
     text = str(value)  # also of a string of NumPy, which would write its type
-    shown = text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "..."
-    quoted = repr(shown) if isinstance(value, str) else shown
-    return quoted if shown == text else f"{quoted} ({len(text)} characters)"
+    start = text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "..."
+    quoted = repr(start) if isinstance(value, str) else start
+    return quoted if start == text else f"{quoted} ({len(text)} characters)"
 
 
 def count(number: int, noun: str) -> str:
@@ -36,7 +37,7 @@ def count(number: int, noun: str) -> str:
     >>> count(1, "cell"), count(2, "cell")
     ('1 cell', '2 cells')
     """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    return f"{shown(number, ',')} {noun}" + ("" if number == 1 else "s")
 
 
 def short_number(value: float, digits: int = 2) -> str:
@@ -46,7 +47,8 @@ def short_number(value: float, digits: int = 2) -> str:
     ('1,600', '0.012', '-4.89', '1e+160')
     """
     rounded = float(f"{value:.{digits}g}")
-    return f"{rounded:,.10g}" if rounded == 0 or 1e-4 <= abs(rounded) < 1e9 else f"{value:.{digits}g}"
+    plain = rounded == 0 or 1e-4 <= abs(rounded) < 1e9
+    return shown(rounded, ",.10g") if plain else shown(value, f".{digits}g")
 
 
 def as_mark(text: str) -> str:
@@ -64,9 +66,9 @@ def listing(values: Sequence[object], most: int = 3, total: int | None = None) -
     >>> listing(["a", "b", "c", "d", "e"])
     "'a', 'b', 'c' and 2 more"
     """
-    shown, total = values[:most], len(values) if total is None else total
-    names = ", ".join(shorten(value) for value in shown)
-    return names if total <= len(shown) else f"{names} and {total - len(shown)} more"
+    first, total = values[:most], len(values) if total is None else total
+    names = ", ".join(shorten(value) for value in first)
+    return names if total <= len(first) else f"{names} and {total - len(first)} more"
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

@@ -37,9 +37,9 @@ def test_log_writes_money_dates_and_numbers_as_the_user_does(study):
     assert study("budget", "40").code == 0
     lines = study("log").out.splitlines()[2:]
     assert "b:seen=03.09.2020" in lines[0]
-    assert "b:dose=2.50" in lines[0]
+    assert "b:dose=2,50" in lines[0]
     assert "b:seen from 03.09.2020 to 04.09.2020" in lines[1]
-    assert "from 30.00 EUR to 40.00 EUR" in lines[2]
+    assert "from 30,00 EUR to 40,00 EUR" in lines[2]
     assert study("export").out.splitlines()[2] == "b;04.09.2020;2,50"
 
 

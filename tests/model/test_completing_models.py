@@ -223,9 +223,8 @@ def test_errors_say_what_to_do():
         light.fit(X)
     with pytest.raises(DataError, match="40 rows and y 39 labels"):
         light.fit(X, y[:39])
-    X[:, 2] = np.nan
-    with pytest.raises(DataError, match=r"column 2 .* no observed value"):
-        light.fit(X, y)
+    with pytest.raises(DataError, match=r"column 0 .* no observed value"):
+        light.fit(np.full_like(X, np.nan), y)
     X, y, _ = holed(n=40)
     with pytest.raises(ParameterError, match="Did you mean 'extra trees'"):
         CompletingClassifier(model="extra tree").fit(X, y)
@@ -368,3 +367,26 @@ def test_rare_classes_are_not_reported_for_each_tree():
         CompletingClassifier(model="extra trees", completer=LIGHT, folds=2).fit(rng.normal(size=(100, 2)), y)
     assert len(caught) <= 1  # by `fit` itself, of all rows, since scikit-learn 1.6
     assert all("The number of unique classes" in str(each.message) for each in caught)
+
+
+def test_a_column_without_values_is_left_out():
+    X, y, _ = holed(n=80)
+    light = CompletingClassifier(model="logistic regression", completer=LIGHT)
+    wide = np.insert(X, 1, np.nan, axis=1)
+    with pytest.warns(UserWarning, match=r"column 1 \(counted from 0\) has no observed value"):
+        found = clone(light).fit(wide, y)
+    beside = np.insert(X, 1, 3.0, axis=1)  # a value there says nothing to a model that has seen none
+    without = clone(light).fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(found.predict_proba(wide), without)
+    np.testing.assert_array_equal(found.predict_proba(beside), found.predict_proba(wide))
+
+
+def test_folds_without_a_value_of_a_rare_column_have_scores():
+    X, y, _ = holed(n=80)
+    rare = np.full(len(X), np.nan)
+    rare[3] = 1.0
+    light = CompletingClassifier(model="logistic regression", completer=LIGHT)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        scores = cross_val_score(light, np.column_stack([X, rare]), y, cv=4)
+    assert np.isfinite(scores).all()

@@ -40,3 +40,15 @@ def test_holes_are_integrated_out():
     P = model.predict_proba([[2.0, np.nan], [np.nan, 2.0]])[:, 1]
     assert P[0] > 0.9
     assert abs(P[1] - 0.5) < 0.3
+
+
+@pytest.mark.parametrize("classes", [0, 3])
+def test_columns_without_a_value_in_labelled_rows_are_left_out(classes, recwarn):
+    X, y, _ = holed(n=120, classes=classes)
+    wide = np.insert(X, [0, 2], np.nan, axis=1)
+    found = JointGaussian(is_number=not classes).fit(wide, y)
+    expected = JointGaussian(is_number=not classes).fit(X, y)
+    new = np.where(np.isnan(wide), 1.0, wide)
+    rest = np.delete(new, [0, 3], axis=1)
+    np.testing.assert_array_equal(found.predict(new), expected.predict(rest))
+    assert not [each for each in recwarn if "left out" in str(each.message)]

@@ -101,3 +101,25 @@ def test_frames_of_numbers_stay_matrices():
     assert not is_mixed(frame[["size"]].to_numpy())
     with pytest.raises(DataError, match=r"row_id='soil'.* give a Table.from_frame\(frame, target=\.\.\., "):
         table_of(frame.assign(soil=[f"P{k}" for k in range(len(frame))]))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_without_a_value_are_left_out(library):
+    frame, labels = mixed()
+    wide = frame.assign(dose=np.nan, note=None)
+    blank = wide.assign(note="  ")
+    if library == "polars":
+        frame, wide, blank = map(polars.from_pandas, (frame, wide, blank))
+    expected = CompletingClassifier(**LIGHT).fit(frame, labels).predict_proba(frame)
+    for given in (wide, blank):
+        with pytest.warns(UserWarning, match="column 'dose', column 'note' have no observed value and are"):
+            model = CompletingClassifier(**LIGHT).fit(given, labels)
+        np.testing.assert_array_equal(model.predict_proba(given), expected)
+        np.testing.assert_array_equal(model.predict_proba(frame), expected)
+
+
+@pytest.mark.filterwarnings("ignore:.*no observed value")
+def test_folds_without_a_value_of_a_rare_column_have_scores():
+    frame, labels = mixed()
+    rare = frame.assign(dose=[3.5] + [np.nan] * (len(frame) - 1))
+    assert np.isfinite(cross_val_score(CompletingClassifier(**LIGHT), rare, labels, cv=3)).all()

@@ -5,7 +5,7 @@ import pytest
 from cellworth.select import Draw
 from studies.money import peeking_bound
 from studies.money.peeking_bound import PEEKING, peek
-from studies.money.purchases import Run
+from studies.money.purchases import TESTED, Run
 
 
 @pytest.mark.slow
@@ -17,7 +17,7 @@ def test_more_batches_to_choose_from_are_never_worse(tmp_path, monkeypatch):
     last = []
     for draws in peeking_bound.DRAWS[:1], peeking_bound.DRAWS[:4]:
         monkeypatch.setattr(peeking_bound, "DRAWS", draws)
-        first, *bought = peek(run, tmp_path)
+        first, *bought = peek(run, tmp_path, TESTED, TESTED)
         assert first["share"] == 0
         assert [each["share"] for each in bought] == [pytest.approx(0.3, abs=0.01)]
         last.append(bought[-1]["score"])

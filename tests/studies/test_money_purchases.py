@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from studies.money import purchases
-from studies.money.__main__ import HEADINGS, PARTS, main, with_sections
+from studies.money.__main__ import HEADINGS, main, with_sections
 from studies.money.development_tables import NAMES, REPORT, TUNING, prices_of, start_of
 from studies.money.kept_cases import CaseFolder
 from studies.money.money_ratios import cases_of, geometric_mean
@@ -119,11 +119,11 @@ def test_a_start_counts_if_all_its_strategies_were_played(tmp_path):
 
 
 def test_sections_are_replaced_one_by_one_and_keep_their_order():
-    made = {part: f"{HEADINGS[part]}\n\nfirst {part}\n\n### Of {part}\n\nmore" for part in PARTS}
-    page = with_sections("", {part: made[part] for part in reversed(PARTS) if part != "stops"})
+    made = {part: f"{HEADINGS[part]}\n\nfirst {part}\n\n### Of {part}\n\nmore" for part in HEADINGS}
+    page = with_sections("", {part: made[part] for part in reversed(HEADINGS) if part != "stops"})
     assert "When to stop" not in page
     again = with_sections(page, {"stops": f"{HEADINGS['stops']}\n\nlater"})
     assert again.replace(f"{HEADINGS['stops']}\n\nlater\n\n", "") == page
-    places = [again.index(HEADINGS[part]) for part in PARTS]
+    places = [again.index(HEADINGS[part]) for part in HEADINGS]
     assert places == sorted(places)
     assert "first forecasts" not in with_sections(again, {"forecasts": f"{HEADINGS['forecasts']}\n\nanew"})

@@ -19,6 +19,7 @@ from cellworth.cli.output import (
     print_table,
     working,
 )
+from cellworth.shown_numbers import shown
 
 if TYPE_CHECKING:
     from cellworth.policy import NextStep, Policy
@@ -240,11 +241,16 @@ def _describe_steps(found: list[NextStep]) -> None:
         print(step)
     currency = found[0].currency
     if len(found) == 1 and not found[0].stop:
-        shown = [
-            (cell.column, f"{cell.gain:.3g}", money_text(cell.price, currency), f"{cell.per_money:.3g}")
+        best = [
+            (
+                cell.column,
+                shown(cell.gain, ".3g"),
+                money_text(cell.price, currency),
+                shown(cell.per_money, ".3g"),
+            )
             for cell in found[0].cells[:MOST_CELLS]
         ]
-        print_table(("column", "gain", "price", "gain per unit of money"), shown)
+        print_table(("column", "gain", "price", "gain per unit of money"), best)
     going = [step for step in found if not step.stop]
     total = money_text(float(sum((Money(step.price) for step in going), Money(0.0))), currency)
     print(f"{count(len(going), 'row')} of {len(found)} to go on with, for {total}")

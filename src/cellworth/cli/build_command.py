@@ -20,6 +20,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import click
 
+from cellworth.shown_numbers import in_english, people_write
+
 Completion = Callable[[click.Context, str], list[str]]
 """Takes the context and the start of a word; returns the words that a shell may offer."""
 
@@ -124,7 +126,9 @@ def build_command(name: str, function: Callable[..., None], **settings: Any) -> 
             bundle: kind(**{field: said.pop(field) for field in names})
             for bundle, (kind, names) in bundles.items()
         }
-        function(**said, **made)
+        mark = next((bundle.decimal for bundle in made.values() if hasattr(bundle, "decimal")), "")
+        with in_english() if said.get("as_json") else people_write(mark or "."):
+            function(**said, **made)
 
     text, _, example = (inspect.getdoc(function) or "").partition("\n\nExample:")
     return click.Command(

@@ -52,6 +52,7 @@ def take(
     """
     from cellworth.campaign.answer_file import check_asks_path, write_asks
     from cellworth.prices.currency import money_text
+    from cellworth.strategy.batch import shown_reason
 
     if most is not None and chosen:
         raise WrongUsage("--count takes any free cells; do not name cells as well.")
@@ -70,7 +71,9 @@ def take(
             print("No cell is out and free to take.")
             return
         if out is None:
-            rows = [(p.row, p.column, p.group or "", money_text(p.price), p.why) for p in mine]
+            rows = [
+                (p.row, p.column, p.group or "", money_text(p.price), shown_reason(p.why or "")) for p in mine
+            ]
             print_table(("row", "column", "group", "price", "why"), rows, right=("price",))
         listed = "" if out is None else f"; the list is in {out}"
         until = f"{mine[0].held_until:%Y-%m-%d %H:%M} UTC"

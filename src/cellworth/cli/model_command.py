@@ -11,6 +11,7 @@ from cellworth.cli.build_command import Argument, Option, WrongUsage
 from cellworth.cli.file_options import NO_TARGET, NeededTarget, TableOptions, warnings_shown
 from cellworth.cli.options import usage
 from cellworth.cli.output import Force, count, make_way, print_json, print_table, working
+from cellworth.shown_numbers import shown
 
 if TYPE_CHECKING:
     from cellworth.table import Table
@@ -103,7 +104,7 @@ def _print_candidates(fitted: Any) -> None:
     from cellworth.model.model_results import best_first
 
     results = best_first(fitted.cv_results_)
-    shown = [
+    rows = [
         (
             average_names.shown(name),
             _score(results, "complete_rows", k),
@@ -112,12 +113,16 @@ def _print_candidates(fitted: Any) -> None:
         )
         for k, name in enumerate(results["name"])
     ]
-    print_table(("candidate", "complete rows", "rows as they are", ""), shown)
+    print_table(("candidate", "complete rows", "rows as they are", ""), rows)
 
 
 def _score(results: dict[str, Any], kind: str, place: int) -> str:
     value, low, high = (results[f"{kind}{end}"][place] for end in ("", "_low", "_high"))
-    return "" if value != value else f"{value:.3f} ({low:.3f} to {high:.3f})"
+    return "" if value != value else _with_ends(value, low, high)
+
+
+def _with_ends(value: float, low: float, high: float) -> str:
+    return f"{shown(value, '.3f')} ({shown(low, '.3f')} to {shown(high, '.3f')})"
 
 
 def _sentence(fitted: Any, table: Table) -> str:
@@ -132,9 +137,9 @@ def _sentence(fitted: Any, table: Table) -> str:
         return f"Chosen: {name}; too few rows are labelled to estimate how well it does."
     left = f" Left out for lack of time: {', '.join(fitted.left_out_)}." if fitted.left_out_ else ""
     return (
-        f"Chosen: {name}, with an estimated {metric} of {complete.value:.3f} "
-        f"({complete.low:.3f} to {complete.high:.3f}) on complete rows and {at_hand.value:.3f} "
-        f"({at_hand.low:.3f} to {at_hand.high:.3f}) on rows as they are.{left}"
+        f"Chosen: {name}, with an estimated {metric} of "
+        f"{_with_ends(complete.value, complete.low, complete.high)} on complete rows and "
+        f"{_with_ends(at_hand.value, at_hand.low, at_hand.high)} on rows as they are.{left}"
     )
 
 

@@ -14,6 +14,7 @@ from cellworth.cli import shell_completion
 from cellworth.cli.build_command import Argument, Option, WrongUsage
 from cellworth.cli.shell_completion import DEFAULT_STORE as DEFAULT_STORE
 from cellworth.errors import DataError, ParameterError
+from cellworth.shown_numbers import write_from_here
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign
@@ -199,6 +200,8 @@ class CampaignOptions:
     def campaign(self, *, reading: bool = False) -> Iterator[Campaign]:
         """Open the campaign, and close it at the end. A missing file is an error, not created.
 
+        Numbers are shown with the decimal mark of the file that it began with.
+
         ``reading`` opens a file faster, for a command that only looks.
         """
         from cellworth.campaign import Campaign
@@ -208,6 +211,7 @@ class CampaignOptions:
             check_there(self.store)
             place = open_store(self.store, reading=reading)
             with closing(place), Campaign.open(place, self.name) as campaign:
+                write_from_here(campaign.read_options.decimal)  # also what is told once it is closed
                 yield campaign
 
     @property

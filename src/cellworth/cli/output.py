@@ -82,6 +82,7 @@ def nothing_to_buy(batch: Batch) -> str:
 def print_batch(batch: Sequence[Purchase]) -> None:
     """Print cells to buy as a table; without leases, if none has one."""
     from cellworth.prices.currency import money_text
+    from cellworth.strategy.batch import shown_reason
 
     leased = any(each.until is not None for each in batch)
     header = ("row", "column", "group", "price", "worth", "why", *(("until",) if leased else ()))
@@ -92,7 +93,7 @@ def print_batch(batch: Sequence[Purchase]) -> None:
             each.group or "",
             money_text(each.price),
             short_number(each.worth, 3),
-            each.why,
+            shown_reason(each.why or ""),
             *([] if each.until is None else [f"{each.until:%Y-%m-%d %H:%M} UTC"]),
         )
         for each in batch

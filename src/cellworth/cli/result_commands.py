@@ -10,6 +10,7 @@ from cellworth.cli import options
 from cellworth.cli.build_command import Option, WrongUsage
 from cellworth.cli.output import Force, count, make_way, print_json, print_table, working
 from cellworth.prices.currency import money_text
+from cellworth.shown_numbers import reworded
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign
@@ -89,9 +90,11 @@ def _what(record: dict[str, Any], campaign: Campaign) -> str:
 
 
 def _written(campaign: Campaign, column: str, value: object) -> str:
-    """Return a value as the user writes it; a label as it is."""
+    """Return a value as the user writes it; a label that is no number as it is."""
     found = next((each for each in campaign.columns if each.name == column), None)
-    return str(value) if found is None else found.text_of(value)
+    if found is not None:
+        return found.text_of(value)
+    return reworded(str(value)) if isinstance(value, float) else str(value)
 
 
 def _because(record: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from cellworth.cli.build_command import Option, WrongUsage
 from cellworth.cli.file_options import TableOptions
 from cellworth.cli.options import usage
 from cellworth.cli.output import Force, make_way, print_json, print_table
+from cellworth.shown_numbers import shown
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign
@@ -231,7 +232,7 @@ def _describe(curves: Any, metric: str) -> None:
     rows = [
         (
             curve.strategy,
-            f"{curve.at[-1]:.2f}",
+            shown(curve.at[-1], ".2f"),
             _with_interval(curve, 0),
             _with_interval(curve, -1),
         )
@@ -246,9 +247,10 @@ def _describe(curves: Any, metric: str) -> None:
 
 
 def _with_interval(curve: Curve, place: int) -> str:
+    mean = shown(curve.mean[place], ".3f")
     if curve.seeds < LEAST_SEEDS:
-        return f"{curve.mean[place]:.3f}"
-    return f"{curve.mean[place]:.3f} ({curve.low[place]:.3f} to {curve.high[place]:.3f})"
+        return mean
+    return f"{mean} ({shown(curve.low[place], '.3f')} to {shown(curve.high[place], '.3f')})"
 
 
 def fetch_data(

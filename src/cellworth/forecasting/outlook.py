@@ -15,6 +15,7 @@ from cellworth.model import average_names
 from cellworth.model.cross_validation import Estimate
 from cellworth.optional_packages import require
 from cellworth.prices.currency import digits_of, in_currency
+from cellworth.shown_numbers import shown
 
 EFFICIENCY = 1.6
 """Cells that random buying would need for what the default strategy's first cell brings."""
@@ -129,7 +130,7 @@ class Outlook:
     def text(self, money: float) -> str:
         """Return an amount of money as it is written in the forecast's sentences."""
         digits = 2 if self.currency is None else digits_of(self.currency)
-        return f"{money:,.{digits}f}" + ("" if self.currency is None else f" {self.currency}")
+        return shown(money, f",.{digits}f") + ("" if self.currency is None else f" {self.currency}")
 
     def weighed(self, money: float, gain: Estimate, seed: int = 0) -> Outlook:
         """Return the forecast weighed with another one, of the gain for an amount of money.
@@ -150,13 +151,13 @@ class Outlook:
         tenth = 0.1 * self.cost
         lines = [
             f"With {_percent(self.known)} of the cells known, the {self.metric} on complete rows is about "
-            f"{self.now.value:.3f} ({_ends(self.now)}) by {average_names.shown(self.model)}."
+            f"{shown(self.now.value, '.3f')} ({ends(self.now)}) by {average_names.shown(self.model)}."
         ]
         if self.cost > 0 and self.reachable > self.known:
             lines.append(
                 f"Spending {self.text(tenth)}, a tenth of what all missing cells cost, would add "
-                f"{_ends(self.gain(tenth))}; all of them, for {self.text(self.cost)}, would add "
-                f"{_ends(self.gain(self.cost))} and give {_ends(self.all_known)}."
+                f"{ends(self.gain(tenth))}; all of them, for {self.text(self.cost)}, would add "
+                f"{ends(self.gain(self.cost))} and give {ends(self.all_known)}."
             )
         if score is not None:
             lines.append(self._cost_in_words(score))
@@ -231,7 +232,7 @@ class Outlook:
 
     def _cost_in_words(self, score: float) -> str:
         found = self.cost_of(score)
-        wanted = f"{self.metric} {score:.3g}"
+        wanted = f"{self.metric} {shown(score, '.3g')}"
         if found.low is None:
             return f"{wanted} is out of reach, even with all cells."
         if found.value == 0:
@@ -240,7 +241,8 @@ class Outlook:
         if found.value is None:
             best = "it is reached already" if found.low == 0 else f"it would cost {self.text(found.low)}"
             return f"{wanted} is probably out of reach, even with all cells; at best, {best}."
-        return f"Reaching {wanted} would cost about {self.text(found.value)} ({found.low:,.2f} to {most})."
+        least = shown(found.low, ",.2f")
+        return f"Reaching {wanted} would cost about {self.text(found.value)} ({least} to {most})."
 
 
 def _estimate(draws: Float64Array) -> Estimate:
@@ -260,9 +262,10 @@ def quantiles(draws: Float64Array, at: Sequence[float]) -> Float64Array:
     return np.asarray((1 - share) * ordered[below] + share * ordered[above])
 
 
-def _ends(estimate: Estimate) -> str:
-    return f"{estimate.low:.3f} to {estimate.high:.3f}"
+def ends(estimate: Estimate) -> str:
+    """Return the ends of an interval of scores, in words."""
+    return f"{shown(estimate.low, '.3f')} to {shown(estimate.high, '.3f')}"
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if share < 0.995 else f"{100 * share:.1f} %"
+    return f"{shown(100 * share, '.0f' if share < 0.995 else '.1f')} %"

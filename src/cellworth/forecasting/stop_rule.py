@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from cellworth.errors import ParameterError
-from cellworth.forecasting.outlook import Outlook
+from cellworth.forecasting.outlook import Outlook, ends
 from cellworth.model.cross_validation import Estimate
 from cellworth.setting_names import named
+from cellworth.shown_numbers import shown
 
 NEXT = 0.1
 """The share of the remaining cost that the rule looks ahead."""
@@ -111,8 +112,7 @@ def decide(outlook: Outlook, rule: StopRule | None = None, *, left: float | None
     if left <= 0:
         return replace(advice, sentence=f"{advice.sentence} Nothing is left of the budget.", left=0.0)
     gain = outlook.gain(left)
-    ends = f"{gain.low:.3f} to {gain.high:.3f} {outlook.metric}"
-    brings = f"The {outlook.text(left)} left of the budget would bring {ends}."
+    brings = f"The {outlook.text(left)} left of the budget would bring {ends(gain)} {outlook.metric}."
     return replace(advice, sentence=f"{advice.sentence} {brings}", left=left, gain_of_left=gain)
 
 
@@ -123,18 +123,18 @@ def _verdict(outlook: Outlook, rule: StopRule) -> StopAdvice:
     metric = outlook.metric
     if rule.reach is not None:
         share = float(np.median(outlook.of_reachable()))
-        is_so = f"the {metric} is expected to be {share:.1%} of what all cells would give".replace("%", " %")
+        percent = shown(100 * share, ".1f")
+        is_so = f"the {metric} is expected to be {percent} % of what all cells would give"
         if share >= rule.reach:
             return StopAdvice(True, f"Stop: {is_so}.", money, gain)
-        return StopAdvice(False, f"Go on: {is_so}, less than the {rule.reach:.4g} wanted.", money, gain)
+        return StopAdvice(
+            False, f"Go on: {is_so}, less than the {shown(rule.reach, '.4g')} wanted.", money, gain
+        )
     if rule.point_worth is not None:
         worth = float(outlook.gains(money).mean()) / POINT * rule.point_worth
         is_so = f"the next {so_much} would bring {metric} worth {outlook.text(worth)}"
         return StopAdvice(worth < money, f"{'Stop' if worth < money else 'Go on'}: {is_so}.", money, gain)
     if gain.high < rule.least_gain:
-        most = max(gain.high, 0.001)
-        return StopAdvice(
-            True, f"Stop: the next {so_much} would bring at most {most:.3f} {metric}.", money, gain
-        )
-    ends = f"{gain.low:.3f} to {gain.high:.3f}"
-    return StopAdvice(False, f"Go on: the next {so_much} would bring {ends} {metric}.", money, gain)
+        most = shown(max(gain.high, 0.001), ".3f")
+        return StopAdvice(True, f"Stop: the next {so_much} would bring at most {most} {metric}.", money, gain)
+    return StopAdvice(False, f"Go on: the next {so_much} would bring {ends(gain)} {metric}.", money, gain)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from cellworth.arrays import AnyArray, Float64Array, IntArray
 from cellworth.blocks.one_core import one_core
-from cellworth.complete.inputs import check_number, check_table
+from cellworth.complete.inputs import check_number, check_table, measured_only, warn_left_out
 from cellworth.complete.labels import is_missing
 from cellworth.errors import DataError, ParameterError
 from cellworth.model.candidates import Candidate, candidate_named, default_models, own_candidates
@@ -24,7 +24,7 @@ from cellworth.model.feature_views import can_draw
 from cellworth.model.fitted_model import FittedModel, fit_candidate
 from cellworth.model.held_out_folds import fit_completer
 from cellworth.model.learners import quiet_about_rare_classes
-from cellworth.model.mixed_frames import encoded_like, is_mixed, table_of
+from cellworth.model.mixed_frames import encoded_like, is_mixed, table_of, unmeasured_names
 from cellworth.model.model_results import FrameLibrary, plot_results, results_arrays, to_results_frame
 from cellworth.model.model_search import ChosenModel, DecidingRows, ModelProgress, choose_model
 from cellworth.setting_names import setting
@@ -72,6 +72,7 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
     completer_: Any
     n_features_in_: int
     _fitted: FittedModel
+    measured_columns_: IntArray
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -84,9 +85,9 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like (n, d), frame, or Table
-            NaN in the holes. A `Table` brings its labels, and its categories become columns of 0 and 1. A
-            frame with text, dates or yes/no is read as by `Table.from_frame`; rows to predict may then have
-            texts that are new, which count as holes.
+            NaN in the holes. A column of nothing but holes is left out, with a warning. A `Table` brings its
+            labels, and its categories become columns of 0 and 1. A frame with text, dates or yes/no is read
+            as by `Table.from_frame`; rows to predict may then have texts that are new, which count as holes.
         y : array-like (n,), optional
             Labels, NaN or None where missing: these rows only help to fill holes. Left out with a `Table`.
             A classifier refuses numbers that look measured; classes named by many numbers are given as text.
@@ -101,6 +102,7 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
         weights = None
         if sample_weight is not None:
             X, labels, weights = _weighted(X, labels, sample_weight)
+        X = np.asarray(measured_only(self, X), np.float64)
         targets = self._targets(labels)
         seed = _seed_of(self.random_state)
         chosen = self._choose(X, targets, self._planned(), seed, weights)
@@ -161,17 +163,20 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
 
     def _taken_apart(self, X: Any, y: Any) -> tuple[Float64Array, AnyArray]:
         """Return the rows and labels of an array, a frame or a table, checked."""
-        self.__dict__.pop("_columns", None)
+        for name in ("_columns", "_left_out"):
+            self.__dict__.pop(name, None)
         if isinstance(X, Table):
             if y is not None:
                 raise ParameterError("a Table brings its own labels; leave y out")
             y = self._labels_of(X)
             self._columns = X.columns
-            return np.asarray(
-                check_table(self, X.encode(prior=True).X, dtype=np.float64, reset=True), np.float64
-            ), y
+            X = check_table(self, X.encode(prior=True).X, dtype=np.float64, reset=True, keep_unmeasured=True)
+            return X, y
         if y is not None and is_mixed(X):
-            table = table_of(X)
+            self._left_out = unmeasured_names(X)
+            if self._left_out:
+                warn_left_out([f"column {name!r}" for name in self._left_out], stacklevel=4)
+            table = table_of(X, self._left_out)
             self._columns = table.columns
             X = table.encode(prior=True).X
         if y is None:
@@ -179,7 +184,7 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
                 f"{type(self).__name__} requires y to be passed, but the target y is None: a model needs "
                 "labels. Pass them, or a Table with a target."
             )
-        X = check_table(self, X, dtype=np.float64, reset=True)
+        X = check_table(self, X, dtype=np.float64, reset=True, keep_unmeasured=True)
         labels = column_or_1d(np.asarray(y), warn=True)
         if len(labels) != len(X):
             raise DataError(
@@ -207,7 +212,9 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
         if isinstance(X, Table):
             return self._encoded(X)
         columns = getattr(self, "_columns", None)
-        return encoded_like(X, columns) if columns is not None and library_of(X) is not None else X
+        if columns is None or library_of(X) is None:
+            return X
+        return encoded_like(X, columns, getattr(self, "_left_out", ()))
 
     def _encoded(self, table: Table) -> Float64Array:
         """Return the rows of a table with the columns of the one passed to `fit`."""
@@ -271,9 +278,9 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
         )
 
     def _cell_of(self) -> IntArray | None:
-        """Return which cell each column belongs to, for a `Table`."""
+        """Return which cell each measured column belongs to, for a `Table`."""
         columns = getattr(self, "_columns", None)
-        return None if columns is None else ColumnLayout(columns).owner
+        return None if columns is None else ColumnLayout(columns).owner[self.measured_columns_]
 
     def _check_settings(self) -> None:
         check_number("folds", self.folds, minimum=2)

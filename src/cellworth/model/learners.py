@@ -219,7 +219,7 @@ class JointGaussian(BaseEstimator):  # type: ignore[misc]
     classes_ : array
         The distinct labels; of classes only.
     completer_ : GaussianCompleter
-        Fitted to the columns followed by those of the label.
+        Fitted to the columns with a value, followed by those of the label.
 
     Notes
     -----
@@ -238,9 +238,9 @@ class JointGaussian(BaseEstimator):  # type: ignore[misc]
             self.classes_ = np.unique(labels)
             targets = (labels[:, np.newaxis] == self.classes_).astype(np.float64)
             targets = targets[:, 1:] if len(self.classes_) == 2 else targets
-        self._n_labels = targets.shape[1]
+        self._n_labels, self._measured = targets.shape[1], ~np.isnan(X).all(axis=0)  # in labelled rows
         completer = GaussianCompleter(label_trust=0.0, calibrate=False)
-        self.completer_ = completer.fit(np.hstack([X, targets]))
+        self.completer_ = completer.fit(np.hstack([X[:, self._measured], targets]))
         if not self.is_number:
             self._fit_curve(X, labels)
         return self
@@ -256,7 +256,7 @@ class JointGaussian(BaseEstimator):  # type: ignore[misc]
         return np.asarray(self._curve.predict_proba(self._scaled(self._means(X))))
 
     def _means(self, X: ArrayLike) -> Float64Array:
-        X = np.asarray(X, dtype=np.float64)
+        X = np.asarray(X, dtype=np.float64)[:, self._measured]
         unknown = np.full((len(X), self._n_labels), np.nan)
         return np.asarray(self.completer_.transform(np.hstack([X, unknown]))[:, X.shape[1] :])
 

@@ -31,9 +31,22 @@ def is_mixed(X: Any) -> bool:
     )
 
 
-def table_of(frame: Any) -> Table:
-    """Return a frame without a target as a table; its index plays no part, so it may repeat. O(n p)."""
+def unmeasured_names(frame: Any) -> list[str]:
+    """Return the columns of a frame with nothing but holes, if others have values; O(n p)."""
+    import narwhals as nw
+
+    given = nw.from_native(frame, eager_only=True)
+    empty = [name for name in given.columns if all(map(_is_hole, given[name]))]
+    return empty if len(empty) < len(given.columns) else []
+
+
+def table_of(frame: Any, leave_out: Sequence[str] = ()) -> Table:
+    """Return a frame, without some columns, as a table without a target; its index may repeat. O(n p)."""
+    import narwhals as nw
+
     plain = frame.reset_index(drop=True) if library_of(frame) == "pandas" else frame
+    if leave_out:
+        plain = nw.from_native(plain, eager_only=True).drop(leave_out).to_native()
     try:
         return Table.from_frame(plain)
     except DataError as error:
@@ -42,18 +55,18 @@ def table_of(frame: Any) -> Table:
         ) from None
 
 
-def encoded_like(frame: Any, columns: Sequence[Column]) -> Float64Array:
+def encoded_like(frame: Any, columns: Sequence[Column], left_out: Sequence[str] = ()) -> Float64Array:
     """Return rows of a frame as the model sees them, (m, d); O(m p).
 
-    The frame must have the columns of the training table, in any order. A text that no training row had is
-    taken for a hole: nothing was learned of it.
+    The frame must have the columns of the training table, in any order, and may have those that were
+    ``left_out``. A text that no training row had is taken for a hole: nothing was learned of it.
     """
     import narwhals as nw
 
     given = nw.from_native(frame, eager_only=True)
     names = [column.name for column in columns]
     lacking = [name for name in names if name not in given.columns]
-    beyond = [name for name in given.columns if name not in names]
+    beyond = [name for name in given.columns if name not in names and name not in left_out]
     if lacking or beyond:
         wrong = f"{listing(lacking)} missing" if lacking else f"{listing(beyond)} beyond them"
         raise DataError(
@@ -69,12 +82,16 @@ def _cells(column: Column, values: Sequence[Any]) -> Float64Array:
     seen: dict[Any, float] = {}
     found = np.full(len(values), np.nan)
     for row, value in enumerate(values):
-        if value is None or is_null(value) or (isinstance(value, str) and not value.strip()):
+        if _is_hole(value):
             continue
         if value not in seen:
             seen[value] = _cell(column, value, row)
         found[row] = seen[value]
     return found
+
+
+def _is_hole(value: Any) -> bool:
+    return value is None or is_null(value) or (isinstance(value, str) and not value.strip())
 
 
 def _cell(column: Column, value: Any, row: int) -> float:

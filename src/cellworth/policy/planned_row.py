@@ -12,6 +12,7 @@ from cellworth.messages import count
 from cellworth.policy.decision_costs import BeliefLoss, ErrorCosts
 from cellworth.policy.information import Information
 from cellworth.policy.purchase_plan import Plan, Planner
+from cellworth.shown_numbers import shown
 from cellworth.table.column import UserValue
 
 CENTRAL = (0.05, 0.95)
@@ -75,7 +76,7 @@ class PlannedRow:
             return "no cell that can be bought would change the prediction"
         if not loss.in_money:
             return "expected to move the prediction most for the money"
-        saved = f"expected to save {plan.worth:.2f} for {plan.price:.2f}"
+        saved = f"expected to save {shown(plan.worth, '.2f')} for {shown(plan.price, '.2f')}"
         more = len(plan.ahead) - len(plan.now)
         return f"with {count(more, 'more cell')} {saved}" if more else saved
 

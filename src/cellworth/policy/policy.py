@@ -36,6 +36,7 @@ from cellworth.policy.shared_money import ROWS, SharedMoney, share_money
 from cellworth.prices import AnyPrices, Prices
 from cellworth.prices.money import Money
 from cellworth.select import Ratio
+from cellworth.shown_numbers import shown
 from cellworth.strategy.choose_batch import ScoredRound, choose
 from cellworth.table import Table
 from cellworth.table.column import UserValue
@@ -352,7 +353,7 @@ class Policy:
             spread = float(planned.outputs.std())
             return f"further cells would move the prediction by only {short_number(spread)}"
         if planned.alone[available].min() > left:
-            return f"no cell costs at most the {left:.2f} that are left of the row's budget"
+            return f"no cell costs at most the {shown(left, '.2f')} that are left of the row's budget"
         return None
 
     def _is_sure(self, information: Information, row: int) -> bool:

@@ -7,6 +7,7 @@ import re
 from cellworth.errors import CellworthError, ParameterError
 from cellworth.messages import shorten
 from cellworth.prices.money import Money
+from cellworth.shown_numbers import shown
 
 _CODE = re.compile("[A-Z]{3}")
 _DOLLARS_AND_PESOS = (
@@ -120,9 +121,9 @@ def money_text(amount: float, currency: str | None = None) -> str:
     ('7.50 EUR', '1200 JPY', '0.50', '0.125')
     """
     if currency is not None:
-        return f"{amount:.{digits_of(currency)}f} {currency}"
+        return f"{shown(amount, f'.{digits_of(currency)}f')} {currency}"
     decimals = _decimals(amount)
-    return f"{amount:.{decimals if 2 < decimals <= MOST_SHOWN else 2}f}"
+    return shown(amount, f".{decimals if 2 < decimals <= MOST_SHOWN else 2}f")
 
 
 def in_currency(words: str, currency: str | None) -> str:

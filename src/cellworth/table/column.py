@@ -14,6 +14,7 @@ from cellworth.arrays import BoolArray, Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
 from cellworth.setting_names import setting
+from cellworth.shown_numbers import reworded
 from cellworth.table.dates import (
     FIRST_DAY,
     LAST_MOMENT,
@@ -177,8 +178,21 @@ class Column:
             observed = [words[place] for place in places] if words else list(map(str, places))
         return ["" if hole else text for hole, text in zip(holes.tolist(), observed, strict=True)]
 
+    def shown(self, *values: float) -> list[str]:
+        """Return cells as sentences and tables show them: as the user writes them, also the decimal mark.
+
+        Examples
+        --------
+        >>> from cellworth.shown_numbers import people_write
+        >>> with people_write(","):
+        ...     Column("dose", "number").shown(0.5, 12.25)
+        ['0,5', '12,25']
+        """
+        texts = self.texts(np.array(values))
+        return [reworded(text) for text in texts] if self.kind == "number" else texts
+
     def text_of(self, value: object) -> str:
-        """Return a value of the user as the user writes it; one that no cell of this kind holds as it is.
+        """Return a value of the user as sentences show it; one that no cell of this kind holds as it is.
 
         Examples
         --------
@@ -186,7 +200,7 @@ class Column:
         '26.08.2020'
         """
         number = parse_value(value, self.kind, self.categories, self.date_format)
-        return str(value) if number is None else self.texts(np.array([number]))[0]
+        return str(value) if number is None else self.shown(number)[0]
 
     def invalid(self, values: Float64Array) -> BoolArray:
         """Mark the values that a cell of this column may not hold; NaN (a hole) is allowed.
@@ -317,7 +331,8 @@ class Column:
         words = ""
         for word, bound in zip((" from", " to"), self.bounds, strict=True):
             if math.isfinite(bound):
-                words += f"{word} {self.bound_as_written(bound)}"
+                said = str(self.bound_as_written(bound))
+                words += f"{word} {said if self.kind == 'date' else reworded(said)}"
         return words
 
     def bound_as_written(self, bound: float) -> float | int | str | None:

@@ -16,6 +16,7 @@ from cellworth.errors import ParameterError
 from cellworth.messages import LONGEST_SHOWN, listing, shorten
 from cellworth.optional_packages import require
 from cellworth.setting_names import by_door
+from cellworth.shown_numbers import shown
 from cellworth.table.column import KINDS, LABELLED, Column
 from cellworth.table.dates import stamps_from_days
 from cellworth.table.excel import Field, write_sheet
@@ -252,10 +253,10 @@ MOST_COLUMNS = 20
 
 def table_html(summary: str, row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> str:
     """Return a table with holes as HTML: the summary, then the first rows and columns; holes are dashes."""
-    shown = columns[:MOST_COLUMNS]
-    more = [] if len(columns) == len(shown) else [f"... {len(columns) - len(shown)} more"]
-    header = [row_id or "", *(out.column.name for out in shown), *more]
-    texts = [out.column.texts(out.values[:MOST_ROWS]) for out in shown]
+    first = columns[:MOST_COLUMNS]
+    more = [] if len(columns) == len(first) else [f"... {len(columns) - len(first)} more"]
+    header = [row_id or "", *(out.column.name for out in first), *more]
+    texts = [out.column.texts(out.values[:MOST_ROWS]) for out in first]
     rows = [
         [name, *(text or "\N{EM DASH}" for text in cells), *("" for _ in more)]
         for name, cells in zip(row_ids[:MOST_ROWS], zip(*texts, strict=True), strict=True)
@@ -293,9 +294,7 @@ def summary_of(
     n_cells = n_rows * len(columns)
     lines = [
         f"Table of {_count(n_rows, 'row')} and {_count(len(columns), 'column')} ({kinds})",
-        f"  holes: {n_holes} of {n_cells} cells ({n_holes / n_cells if n_cells else 0:.1%})".replace(
-            "%)", " %)"
-        ),
+        f"  holes: {n_holes} of {n_cells} cells ({shown(100 * n_holes / (n_cells or 1), '.1f')} %)",
         "  target: none" if target is None else f"  target: {_describe(target, n_unlabelled)}",
     ]
     return "\n".join(lines)

@@ -24,7 +24,8 @@ def check_completer(completer: Any, *, unit_free: bool = True, seed: int = 0) ->
     negative, and 0 for observed cells; a pickled copy behaves the same; ``fitted_state`` and
     ``restore_fitted``, if present, pass `check_fitted_state`; awkward tables (constant or proportional
     columns, a column observed once, an empty row, fewer rows than columns, 98 % holes) give finite values; an
-    infinity or an empty column is refused, naming the column.
+    infinity is refused, naming the column; so is a column without a value, or it is left out, as by
+    scikit-learn's imputers.
 
     Parameters
     ----------
@@ -48,7 +49,8 @@ def check_completer(completer: Any, *, unit_free: bool = True, seed: int = 0) ->
         _check_transform(clone(completer), X, y, rng)
         check_fitted_state(completer, X, y)
         _check_awkward_tables(completer, rng)
-        _check_refusals(completer, X, y)
+        _check_infinity(completer, X, y)
+        _check_unmeasured_column(completer, X, y)
         if unit_free:
             _check_units(completer, X, y, rng)
 
@@ -215,20 +217,37 @@ def _check_awkward_tables(completer: Any, rng: np.random.Generator) -> None:
         _check_filled(fitted.transform(table), table, f"transform of a table with {name}")
 
 
-def _check_refusals(completer: Any, X: Float64Array, y: AnyArray) -> None:
-    infinite, empty = X.copy(), X.copy()
+def _check_infinity(completer: Any, X: Float64Array, y: AnyArray) -> None:
+    infinite = X.copy()
     infinite[4, 2] = np.inf
+    try:
+        clone(completer).fit(infinite, y)
+    except ValueError as error:
+        assert "column 2" in str(error), f"the error about an infinity must name the column; got: {error}"
+    else:
+        raise AssertionError("fit must refuse an infinity")
+
+
+def _check_unmeasured_column(completer: Any, X: Float64Array, y: AnyArray) -> None:
+    """Check that a column without a value is refused by name, or left out of everything."""
+    empty = X.copy()
     empty[:, 3] = np.nan
-    for table, column, what in (
-        (infinite, "column 2", "an infinity"),
-        (empty, "column 3", "an empty column"),
-    ):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
         try:
-            clone(completer).fit(table, y)
+            fitted = clone(completer).fit(empty, y)
         except ValueError as error:
-            assert column in str(error), f"the error about {what} must name the column; got: {error}"
-        else:
-            raise AssertionError(f"fit must refuse {what}")
+            assert "column 3" in str(error), f"the error about an empty column must name it; got: {error}"
+            return
+    rest, other = np.delete(X, 3, axis=1), clone(completer)
+    expected = other.fit(rest, y).completed_
+    promise = "a column without a value must be refused or left out"
+    assert fitted.completed_.shape == rest.shape, f"{promise}: completed_ has {fitted.completed_.shape}"
+    _check_same(fitted.completed_, expected, f"{promise} of completed_")
+    _check_same(fitted.transform(X), other.transform(rest), f"{promise} of transform")
+    if hasattr(fitted, "get_feature_names_out"):
+        names = fitted.get_feature_names_out([f"c{j}" for j in range(X.shape[1])]).tolist()
+        assert "c3" not in names, f"{promise} of get_feature_names_out"
 
 
 def _check_units(completer: Any, X: Float64Array, y: AnyArray, rng: np.random.Generator) -> None:
