@@ -15,7 +15,7 @@ from studies.money.development_tables import NAMES, PricesKind
 from studies.money.forecasts import forecasts_part
 from studies.money.kept_cases import CaseFolder, Start
 from studies.money.model_choice import model_choice_part
-from studies.money.purchases_page import draw_first_picture, purchases_part
+from studies.money.purchases_page import INTRODUCTION, KINDS, draw_first_picture, purchases_part
 from studies.money.stops import stops_part
 
 DESCRIPTION = (
@@ -23,15 +23,16 @@ DESCRIPTION = (
     "some sections of it: the others stay as they are. Finished runs are kept: an interrupted study goes on, "
     "and the page can be made again in seconds."
 )
-HEADINGS = {
+HEADINGS: dict[str, str] = {
     "models": "## The model that is trained on the holes",
     "purchases": "## What cells to buy",
+    **{str(kind): f"### {words}" for kind, words in KINDS.items()},
     "complete-rows": "## The score on complete rows, estimated from rows with holes",
     "forecasts": "## Forecasts before the first purchase",
     "stops": "## When to stop",
     "automatic": "## Strategy and completer chosen automatically",
 }
-PARTS = tuple(HEADINGS)
+PARTS = tuple(part for part in HEADINGS if part not in KINDS)
 FIRST_TABLE, FIRST_OBSERVED = "image", 0.2
 """Of the picture at the top."""
 
@@ -49,15 +50,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ]
     sections: dict[str, Callable[[], str]] = {
         "models": lambda: model_choice_part(starts, folder),
-        "purchases": lambda: purchases_part(starts, options.prices, folder, options.out),
         "complete-rows": lambda: complete_rows_part(starts, folder),
         "forecasts": lambda: forecasts_part(starts, folder),
         "stops": lambda: stops_part(starts, folder),
         "automatic": lambda: automatic_part(starts, folder),
     }
     signature = _signature(options)
-    made = {part: f"{sections[part]()}\n\n{signature}" for part in PARTS if part in options.parts}
-    if "purchases" in options.parts and FIRST_TABLE in options.tables:
+    made = {part: f"{sections[part]()}\n\n{signature}" for part in sections if part in options.parts}
+    if "purchases" in options.parts:
+        made["purchases"] = INTRODUCTION
+        for kind in options.prices:
+            made[kind] = f"{purchases_part(starts, kind, folder, options.out)}\n\n{signature}"
+    if "purchases" in options.parts and FIRST_TABLE in options.tables and "same" in options.prices:
         draw_first_picture(
             (FIRST_TABLE, FIRST_OBSERVED), range(options.seeds), folder, options.out / "money.png"
         )
@@ -77,9 +81,11 @@ made it.
 
 
 def with_sections(page: str, made: Mapping[str, str]) -> str:
-    """Return the page with some sections made anew, in the order of `PARTS`; the others stay as they are."""
-    older = {text.partition("\n")[0]: text.strip() for text in re.split(r"^(?=## )", page, flags=re.M)}
-    found = [made[part] if part in made else older.get(HEADINGS[part], "") for part in PARTS]
+    """Return the page with some sections made anew, in the order of `HEADINGS`; others stay as they are."""
+    begins = "|".join(re.escape(heading) for heading in HEADINGS.values())
+    texts = re.split(rf"^(?=(?:{begins})$)", page, flags=re.M)
+    older = {text.partition("\n")[0]: text.strip() for text in texts}
+    found = [made[part] if part in made else older.get(HEADINGS[part], "") for part in HEADINGS]
     return "\n\n".join([OPENING, *(text for text in found if text)]) + "\n"
 
 

@@ -25,6 +25,7 @@ from studies.money.kept_cases import CaseFolder, Record
 
 STEPS = (0.05, 0.10, 0.20, 0.35, 0.55, 0.80)
 """Money spent at each purchase, as a share of the cost of all hidden cells."""
+TESTED = slice(MOST_TEST_ROWS)
 SVM = "linear SVM"
 JUDGES = ("logistic regression", "ridge regression", "extra trees", "boosted trees")
 FULL = "full information"
@@ -99,15 +100,17 @@ def _play(run: Run, folder: Path) -> list[Record]:
     return [vars(run) | record for record in found]
 
 
-def records_of(run: Run, folder: Path, strategy: Strategy) -> list[Record]:
+def records_of(run: Run, folder: Path, strategy: Strategy, tested: slice = TESTED) -> list[Record]:
     """Return the records of a run with a strategy that need not be registered; nothing is kept."""
     start = start_of(run.table, run.observed, run.seed, run.prices)
-    return list(_purchases(run, start, judge_of(run, folder), strategy))
+    return list(_purchases(run, start, judge_of(run, folder), strategy, tested))
 
 
-def _purchases(run: Run, start: RunStart, judge: Candidate, strategy: Strategy) -> Iterable[Record]:
+def _purchases(
+    run: Run, start: RunStart, judge: Candidate, strategy: Strategy, tested: slice = TESTED
+) -> Iterable[Record]:
     for bought in buy_up(strategy, start, run.seed, STEPS):
-        score = score_of(start, judge, bought.completer, bought.X)
+        score = score_of(start, judge, bought.completer, bought.X, tested)
         yield {"share": bought.spent / start.total, "score": score, "model": judge.name}
 
 
@@ -150,11 +153,12 @@ def buy_up(strategy: Strategy, start: RunStart, seed: int, steps: Sequence[float
         yield BoughtSoFar(X, known, spent, adviser.completer)
 
 
-def score_of(start: RunStart, judge: Candidate, completer: Any, X: Float64Array) -> float:
-    """Train the judge on the rows X (n, d), and score it on the test rows."""
+def score_of(
+    start: RunStart, judge: Candidate, completer: Any, X: Float64Array, tested: slice = TESTED
+) -> float:
+    """Train the judge on the rows X (n, d), and score it on these test rows."""
     world, is_number = start.world, start.world.target == "number"
     model = fit_candidate(judge, completer, X, world.y, is_number=is_number)
-    tested = slice(MOST_TEST_ROWS)
     predicted, y = model.predict(world.X_test[tested]), world.y_test[tested]
     one_fold = np.zeros(len(y), dtype=np.intp)
     return score_predictions(y, predicted, one_fold, classes=not is_number).value

@@ -13,7 +13,7 @@ from studies.money.kept_cases import CaseFolder, Start, what_was_run
 from studies.money.money_ratios import GRID, LEAST_WAY, MARKS, PurchaseCase, cases_of, geometric_mean
 from studies.money.purchases import FULL, PAPER, RANDOM, Run, play
 
-KINDS = {
+KINDS: dict[PricesKind, str] = {
     "same": "Every cell costs 1",
     "unequal": "Unequal prices by column; Turney's tables with their fees",
     "visits": "Every cell costs 1, every row touched in a batch 5 more",
@@ -41,30 +41,26 @@ worse than random cells beyond its interval. How much a buyer could save who see
 best of eight batches each time, `python -m studies.money.peeking_bound` shows."""
 
 
-def purchases_part(
-    starts: Sequence[Start], kinds: Sequence[PricesKind], folder: CaseFolder, pictures: Path
-) -> str:
-    """Return the section, and write its pictures into a folder."""
-    parts = [INTRODUCTION]
-    for kind in kinds:
-        runs = [
-            Run(table, observed, kind, strategy, seed)
-            for table, observed, seed in starts
-            for strategy in (FULL, RANDOM.name, *STRATEGIES)
+def purchases_part(starts: Sequence[Start], kind: PricesKind, folder: CaseFolder, pictures: Path) -> str:
+    """Return the section on one kind of prices, and write its picture into a folder."""
+    runs = [
+        Run(table, observed, kind, strategy, seed)
+        for table, observed, seed in starts
+        for strategy in (FULL, RANDOM.name, *STRATEGIES)
+    ]
+    records = play(runs, folder)
+    found = {(record["table"], record["observed"], record["seed"]) for record in records}
+    cases = cases_of(records)
+    parts = [f"### {KINDS[kind]}", what_was_run(starts, found)]
+    if cases:
+        picture = f"money-{kind}.png"
+        draw_curves(cases, STRATEGIES, pictures / picture)
+        parts += [
+            ratios_table(cases, STRATEGIES),
+            _verdict(cases, AIMS[kind]),
+            _by_table(cases, STRATEGIES),
+            f"![Score by money, table by table]({picture})",
         ]
-        records = play(runs, folder)
-        found = {(record["table"], record["observed"], record["seed"]) for record in records}
-        cases = cases_of(records)
-        parts += [f"### {KINDS[kind]}", what_was_run(starts, found)]
-        if cases:
-            picture = f"money-{kind}.png"
-            draw_curves(cases, STRATEGIES, pictures / picture)
-            parts += [
-                ratios_table(cases, STRATEGIES),
-                _verdict(cases, AIMS[kind]),
-                _by_table(cases, STRATEGIES),
-                f"![Score by money, table by table]({picture})",
-            ]
     return "\n\n".join(parts)
 
 
