@@ -143,8 +143,8 @@ def test_memory_does_not_grow_with_the_rows(tmp_path, monkeypatch):
     """Four times the rows take as much, but for the 8 bytes a row by which ids are compared, and slack.
 
     The rows that margins are learned from are kept: at most 100,000, here fewer than either table has. The
-    smaller table has more files than are read ahead, so that both hold as many of them at a time. The smaller of
-    two runs counts: imports and growing tables of the interpreter's own take megabytes, once.
+    smaller table has more files than are read ahead, so that both hold as many of them at a time. The smaller
+    of two runs counts: imports and growing tables of the interpreter's own take megabytes, once.
     """
     for name in ("SAMPLE_ROWS", "MOST_VALUES"):
         monkeypatch.setattr(margins, name, 5_000)
