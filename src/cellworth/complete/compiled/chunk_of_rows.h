@@ -1,13 +1,13 @@
 /* A chunk of rows as it is read, for one kind of processor: its cells, which of them are known, the order in which rows are solved,
  * and their residuals. Used by streamed_step.h and labelled_step.h. */
-#ifndef LANES
-#define LANES 8
+#ifndef CHUNK_BYTES
 #define CHUNK_BYTES (1 << 18) /* of the residuals of a chunk: with the products and the cells, about what fits in L2 */
 #define HASH_BITS 10
 #define MOST_COLUMNS 64  /* bits of a key */
 #define OBSERVED_SIDE 65 /* first bucket of the rows that are solved from their observed cells */
 #define N_BUCKETS 98     /* at most half of the columns are known there */
 #define TURNED_ROWS 16   /* of columns that are put into rows at once */
+#define LANES ((int)(64 / sizeof(REAL))) /* systems that are solved at once */
 
 /* The cells (n, d) of a table, floats or doubles: in rows, NaN in the holes, or in columns. */
 typedef struct {
@@ -102,6 +102,13 @@ TARGET static void NAME(doubles_in_rows)(const Cells *cells, int64_t start, int6
     }
 }
 
+/* Ask for the cells of TURNED_ROWS rows of columns from the row `start` on, which will be needed soon. */
+static inline void NAME(fetch_ahead)(const Cells *cells, int64_t start) {
+    if (!cells->columns) return;
+    const int64_t bytes = start * (cells->single_precision ? 4 : 8);
+    for (int64_t j = 0; j < cells->d; j++) __builtin_prefetch((const char *)cells->columns[j] + bytes, 0, 2);
+}
+
 /* Return n rows from the row `start` on: where they are, or in `work` (n, d). */
 TARGET static const void *NAME(rows_at)(const Cells *cells, int64_t start, int64_t n, void *work) {
     const int64_t before = start * cells->d;
@@ -161,9 +168,49 @@ TARGET static int64_t NAME(find_patterns)(int single_precision, int64_t n, int64
     return total;
 }
 
-/* Write the residual of each cell of a row x (d,), 0 in the holes: (x - offset) * unit - mean. */
-TARGET static inline void NAME(residuals)(int single_precision, int64_t d, const void *x, uint64_t key, const double *offset,
-                                          const double *unit, const double *mean, double *restrict to) {
+/* How cells of d columns become residuals: (x - offset - rest) * unit - mean. In single precision, an offset that is large beside the
+ * width of its column would lose its last digits, which are the rest. */
+typedef struct {
+    REAL offset[MOST_COLUMNS], rest[MOST_COLUMNS], unit[MOST_COLUMNS], mean[MOST_COLUMNS];
+} NAME(Scale);
+
+static NAME(Scale) NAME(scale_of)(int64_t d, const double *offset, const double *width, const double *mean) {
+    NAME(Scale) scale;
+    for (int64_t j = 0; j < d; j++) {
+        scale.offset[j] = (REAL)offset[j];
+        scale.rest[j] = (REAL)(offset[j] - (double)scale.offset[j]);
+        scale.unit[j] = (REAL)(1.0 / width[j]);
+        scale.mean[j] = mean ? (REAL)mean[j] : 0;
+    }
+    return scale;
+}
+
+/* Write the residual of each cell of a row x (d,), 0 in the holes. Singles stay so only from singles. */
+#if SINGLE
+TARGET static inline void NAME(residuals)(int64_t d, const float *restrict x, uint64_t key, const NAME(Scale) *restrict scale,
+                                          float *restrict to) {
+#if VECTOR_BYTES == 64
+    for (int64_t j = 0; j < d; j += 16, key >>= 16) {
+        const __mmask16 there = (__mmask16)(d - j < 16 ? (1 << (d - j)) - 1 : 0xffff), known = (__mmask16)key;
+        const __m512 away = _mm512_maskz_loadu_ps(known, x + j) - _mm512_maskz_loadu_ps(known, scale->offset + j) -
+                            _mm512_maskz_loadu_ps(known, scale->rest + j);
+        const __m512 value = _mm512_maskz_fmsub_ps(known, away, _mm512_maskz_loadu_ps(known, scale->unit + j),
+                                                   _mm512_maskz_loadu_ps(known, scale->mean + j));
+        _mm512_mask_storeu_ps(to + j, there, value);
+    }
+#else
+    (void)key;
+#pragma omp simd
+    for (int64_t j = 0; j < d; j++) {
+        const float value = (x[j] - scale->offset[j] - scale->rest[j]) * scale->unit[j] - scale->mean[j];
+        to[j] = __builtin_isunordered(value, value) ? 0.0f : value;
+    }
+#endif
+}
+#else
+TARGET static inline void NAME(residuals)(int single_precision, int64_t d, const void *x, uint64_t key, const NAME(Scale) *scale,
+                                          double *restrict to) {
+    const double *offset = scale->offset, *unit = scale->unit, *mean = scale->mean;
 #if VECTOR_BYTES == 64
     for (int64_t j = 0; j < d; j += 8, key >>= 8) {
         const __mmask8 there = (__mmask8)(d - j < 8 ? (1 << (d - j)) - 1 : 0xff);
@@ -190,11 +237,12 @@ TARGET static inline void NAME(residuals)(int single_precision, int64_t d, const
         }
 #endif
 }
+#endif
 
 /* sums[j] += R[0, j] + R[1, j] + ... for j up to `width`, at most 8, of n rows that are c apart: four sums side by side. */
-TARGET static inline __attribute__((always_inline)) void NAME(add_few)(const int width, int64_t n, int64_t c, const double *restrict R,
+TARGET static inline __attribute__((always_inline)) void NAME(add_few)(const int width, int64_t n, int64_t c, const REAL *restrict R,
                                                                        double *restrict sums) {
-    double side[4][8] = {{0}};
+    REAL side[4][8] = {{0}};
     const int64_t whole = n / 4 * 4;
     for (int64_t s = 0; s < whole; s += 4)
         for (int u = 0; u < 4; u++)
@@ -202,11 +250,11 @@ TARGET static inline __attribute__((always_inline)) void NAME(add_few)(const int
             for (int j = 0; j < width; j++) side[u][j] += R[(s + u) * c + j];
     for (int64_t s = whole; s < n; s++)
         for (int j = 0; j < width; j++) side[0][j] += R[s * c + j];
-    for (int j = 0; j < width; j++) sums[j] += (side[0][j] + side[1][j]) + (side[2][j] + side[3][j]);
+    for (int j = 0; j < width; j++) sums[j] += (double)((side[0][j] + side[1][j]) + (side[2][j] + side[3][j]));
 }
 
 /* sums (c,) += the sum of the n rows R (n, c). */
-TARGET static void NAME(add_rows)(int64_t n, int64_t c, const double *R, double *sums) {
+TARGET static void NAME(add_rows)(int64_t n, int64_t c, const REAL *R, double *sums) {
     int64_t j = 0;
     for (; j + 8 <= c; j += 8) NAME(add_few)(8, n, c, R + j, sums + j);
     for (; j + 4 <= c; j += 4) NAME(add_few)(4, n, c, R + j, sums + j);

@@ -109,7 +109,7 @@ static void NAME(best_scores)(const Labels *labels, const double *m, const doubl
 /* Solve the rows of at most LANES patterns with k active columns. R (n, c): residuals, 0 in holes and labels; gets the holes from
  * the side of the holes, and the labels from both. G (n, c): from the side of the holes the precision times R; gets the solutions from
  * the other. Y (n, q): targets, in the order of `order`. Returns 0, or 2 if a system is not positive definite. */
-TARGET static int NAME(label_batch)(Batch *batch, const Labels *labels, int holes, int64_t k, int n_patterns, const uint64_t *masks,
+TARGET static int NAME(label_batch)(NAME(Batch) *batch, const Labels *labels, int holes, int64_t k, int n_patterns, const uint64_t *masks,
                                     const int64_t *rows, double *R, double *G, const double *Y, const int32_t *order, double *work,
                                     double *loss) {
     const int64_t c = batch->c, q = labels->q, d = c - q;
@@ -201,26 +201,22 @@ TARGET EXPORT int NAME(labelled_step)(const Blasdouble *blas, int64_t n, int64_t
                                       const double *covariance, int kind, double weight, double curvature, const double *intercept,
                                       double *first, double *second, double *loss) {
     const int64_t c = d + q, most_rows = CHUNK_BYTES / (8 * c), most = most_rows > n ? n : most_rows;
-    double *R = malloc(sizeof(double) * (3 * most * c + LANES * (c * (c + 1) / 2 + c) + 2 * d + 4 * q * q + 10 * c));
+    double *R = malloc(sizeof(double) * (3 * most * c + LANES * (c * (c + 1) / 2 + c) + 4 * q * q + 10 * c));
     uint64_t *keys = malloc(most * (sizeof(uint64_t) + 2 * sizeof(int32_t) + 1));
     if (!R || !keys) {
         free(R);
         free(keys);
         return 1;
     }
-    double *G = R + most * c, *T = G + most * c, *S = T + most * c, *v = S + LANES * (c * (c + 1) / 2), *unit = v + LANES * c;
-    double *mean = unit + d, *work = mean + d;
-    Batch batch = {c, precision, covariance, NULL, NULL, 0.0, {0}, S, v, NULL};
+    double *G = R + most * c, *T = G + most * c, *S = T + most * c, *v = S + LANES * (c * (c + 1) / 2), *work = v + LANES * c;
+    NAME(Batch) batch = {c, precision, covariance, NULL, NULL, 0.0, {0}, S, v, NULL};
     const Labels labels = {q, kind, weight, sqrt(curvature * weight), curvature, intercept};
     int32_t *order = (int32_t *)(keys + most), *spare = order + most, ends[N_BUCKETS];
     uint8_t *bucket = (uint8_t *)(spare + most);
     const int single = (int)cells->single_precision;
     const uint64_t whole = (1ULL << d) - 1; /* d < 64, as there are labels */
     int failed = 0;
-    for (int64_t j = 0; j < d; j++) {
-        unit[j] = 1.0 / width[j];
-        mean[j] = 0.0;
-    }
+    const NAME(Scale) scale = NAME(scale_of)(d, offset, width, NULL);
     for (int64_t start = 0; start < n && !failed; start += most) {
         const int64_t m = n - start < most ? n - start : most;
         const char *x = NAME(rows_at)(cells, start, m, T);
@@ -230,7 +226,7 @@ TARGET EXPORT int NAME(labelled_step)(const Blasdouble *blas, int64_t n, int64_t
         for (int64_t s = 0; s < m; s++) {
             const int64_t i = order[s];
             double *restrict r = R + s * c;
-            NAME(residuals)(single, d, x + i * d * (single ? 4 : 8), keys[i], offset, unit, mean, r);
+            NAME(residuals)(single, d, x + i * d * (single ? 4 : 8), keys[i], &scale, r);
             for (int64_t j = d; j < c; j++) r[j] = 0.0;
         }
         NAME(multiply)(blas, n_holes, c, R, c, precision, G, c);

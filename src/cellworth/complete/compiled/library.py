@@ -153,7 +153,8 @@ class Kernels:
     grow_class_trees, sum_class_trees : functions of class_trees.h
     lapack : Lapack
         For the systems.
-    streamed_step : function of streamed_step.h
+    streamed_steps : dict from dtype to function of streamed_step.h
+        By the precision that it works in.
     labelled_step : function of labelled_step.h
     solve_in_holes : function of hidden_cells.h
     """
@@ -165,6 +166,7 @@ class Kernels:
         self.passes: dict[Any, tuple[Any, Blas]] = {}
         self.products: dict[Any, Any] = {}
         self.cells: dict[Any, CellKernels] = {}
+        self.streamed_steps: dict[Any, Any] = {}
         for dtype, suffix, letter in (("f8", "f64", "d"), ("f4", "f32", "s")):
             blas = Blas(
                 pointer(cython_blas, f"{letter}gemm", GEMM, letter),
@@ -184,6 +186,10 @@ class Kernels:
             product.restype = None
             product.argtypes = [POINTER(Blas), c_int64, c_int64, c_int64, *(c_void_p,) * 3]
             self.products[np.dtype(dtype)] = product
+            step = getattr(library, f"streamed_step_{suffix}{ending}")
+            step.restype = c_int
+            step.argtypes = [*(POINTER(Blas), c_int64, c_int64, POINTER(CellPointers)), *(c_void_p,) * 10]
+            self.streamed_steps[np.dtype(dtype)] = step
             of_cells = CellKernels(*(getattr(library, f"{f}_{suffix}{ending}") for f in CellKernels._fields))
             for each, n_arrays in zip(of_cells, (4, 6, 3, 6), strict=True):
                 each.restype, each.argtypes = None, [c_int64, c_int64, *(c_void_p,) * n_arrays]
@@ -203,12 +209,6 @@ class Kernels:
         self.pattern_diagonals: Any = getattr(library, f"pattern_diagonals_f64{ending}")
         self.pattern_diagonals.restype = c_int
         self.pattern_diagonals.argtypes = [*patterns, c_int, c_void_p]
-        self.streamed_step: Any = getattr(library, f"streamed_step_f64{ending}")
-        self.streamed_step.restype = c_int
-        self.streamed_step.argtypes = [
-            *(POINTER(Blas), c_int64, c_int64, POINTER(CellPointers)),
-            *(c_void_p,) * 10,
-        ]
         self.labelled_step: Any = getattr(library, f"labelled_step_f64{ending}")
         self.labelled_step.restype = c_int
         self.labelled_step.argtypes = [

@@ -1,6 +1,7 @@
 /* All kernels for one kind of processor: TARGET is what their code may use, LEVEL the end of their names, VECTOR_BYTES the size of
  * its vectors, OWN_PRODUCTS whether row_products.h or BLAS multiplies. */
 #define REAL double
+#define SINGLE 0
 #define SUFFIX CONCAT(_f64, LEVEL)
 #include "row_products.h"
 #include "proximal_pass.h"
@@ -13,14 +14,19 @@
 #include "extra_trees.h"
 #include "class_trees.h"
 #undef REAL
+#undef SINGLE
 #undef SUFFIX
 #define REAL float
+#define SINGLE 1
 #define SUFFIX CONCAT(_f32, LEVEL)
 #include "row_products.h"
 #include "proximal_pass.h"
 #include "table_cells.h"
+#include "chunk_of_rows.h"
+#include "streamed_step.h"
 #include "hidden_cells.h"
 #undef REAL
+#undef SINGLE
 #undef SUFFIX
 #undef TARGET
 #undef LEVEL

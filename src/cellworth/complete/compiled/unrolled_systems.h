@@ -2,20 +2,22 @@
  * unrolled, and small matrices stay in registers. See streamed_step.h. */
 #define UNROLLED static inline __attribute__((always_inline))
 
-/* The lanes of a product that are neither about to overflow nor to vanish. */
-TARGET UNROLLED __mmask8 NAME(in_range)(__m512d product) {
-    const __mmask8 above = _mm512_cmp_pd_mask(product, _mm512_set1_pd(1e-150), _CMP_GT_OQ);
-    return _mm512_mask_cmp_pd_mask(above, product, _mm512_set1_pd(1e150), _CMP_LT_OQ);
-}
+#if SINGLE
+#define COMPARED(a, how, b) ((int)_mm512_cmp_ps_mask((__m512)(a), _mm512_set1_ps(b), how)) /* a bit for each lane */
+#else
+#define COMPARED(a, how, b) ((int)_mm512_cmp_pd_mask((__m512d)(a), _mm512_set1_pd(b), how))
+#endif
+#define ALL_LANES ((1 << LANES) - 1)
+#define AT(numbers) (*(NAME(Vector) *)(numbers))
 
-/* Replace the other lanes by 1, and add their logarithms. */
-TARGET UNROLLED void NAME(keep_in_range)(__m512d *product, double *logarithm) {
-    const __mmask8 kept = NAME(in_range)(*product);
-    if (kept == 0xff) return;
+/* Replace the lanes of a product that are about to overflow or vanish by 1, and add their logarithms. */
+TARGET UNROLLED void NAME(keep_in_range)(NAME(Vector) * product, double *logarithm) {
+    const int kept = COMPARED(*product, _CMP_GT_OQ, 1 / MOST_PRODUCT) & COMPARED(*product, _CMP_LT_OQ, MOST_PRODUCT);
+    if (kept == ALL_LANES) return;
     for (int l = 0; l < LANES; l++)
         if (!(kept >> l & 1)) {
-            *logarithm += log((*product)[l]);
-            (*product)[l] = 1.0;
+            *logarithm += log((double)(*product)[l]);
+            (*product)[l] = 1;
         }
 }
 
@@ -23,20 +25,20 @@ TARGET UNROLLED void NAME(keep_in_range)(__m512d *product, double *logarithm) {
 #define EITHER(i, j) ((i) < (j) ? LOWER(j, i) : LOWER(i, j))
 
 /* `sweep_lanes` with a constant k and all pivots. */
-TARGET UNROLLED int NAME(sweep_unrolled)(const int k, __m512d *S, __m512d *product, double *logarithm) {
-    __mmask8 positive = 0xff;
+TARGET UNROLLED int NAME(sweep_unrolled)(const int k, NAME(Vector) *S, NAME(Vector) *product, double *logarithm) {
+    int positive = ALL_LANES;
 #pragma GCC unroll 10
     for (int p = 0; p < k; p++) {
-        __m512d v[UNROLLED_COLUMNS];
+        NAME(Vector) v[UNROLLED_COLUMNS];
 #pragma GCC unroll 10
         for (int j = 0; j < k; j++) v[j] = S[EITHER(j, p)];
-        const __m512d inverse = 1.0 / v[p];
-        positive &= _mm512_cmp_pd_mask(v[p], _mm512_setzero_pd(), _CMP_GT_OQ);
+        const NAME(Vector) inverse = 1 / v[p];
+        positive &= COMPARED(v[p], _CMP_GT_OQ, 0);
         *product *= v[p];
         if (p % 4 == 3) NAME(keep_in_range)(product, logarithm);
 #pragma GCC unroll 10
         for (int i = 0; i < k; i++) {
-            const __m512d factor = v[i] * inverse;
+            const NAME(Vector) factor = v[i] * inverse;
 #pragma GCC unroll 10
             for (int j = 0; j <= i; j++) {
                 if (i != p && j != p) S[LOWER(i, j)] -= factor * v[j];
@@ -46,19 +48,19 @@ TARGET UNROLLED int NAME(sweep_unrolled)(const int k, __m512d *S, __m512d *produ
         }
         S[LOWER(p, p)] = -inverse;
     }
-    return positive == 0xff;
+    return positive == ALL_LANES;
 }
 
 /* x = S^-1 x with a constant k, by elimination. Returns whether all pivots were positive. */
-TARGET UNROLLED int NAME(eliminate_unrolled)(const int k, __m512d *S, __m512d *x) {
-    __mmask8 positive = 0xff;
+TARGET UNROLLED int NAME(eliminate_unrolled)(const int k, NAME(Vector) *S, NAME(Vector) *x) {
+    int positive = ALL_LANES;
 #pragma GCC unroll 10
     for (int p = 0; p < k; p++) {
-        const __m512d inverse = 1.0 / S[LOWER(p, p)];
-        positive &= _mm512_cmp_pd_mask(S[LOWER(p, p)], _mm512_setzero_pd(), _CMP_GT_OQ);
+        const NAME(Vector) inverse = 1 / S[LOWER(p, p)];
+        positive &= COMPARED(S[LOWER(p, p)], _CMP_GT_OQ, 0);
 #pragma GCC unroll 10
         for (int i = p + 1; i < k; i++) {
-            const __m512d factor = S[LOWER(i, p)] * inverse;
+            const NAME(Vector) factor = S[LOWER(i, p)] * inverse;
 #pragma GCC unroll 10
             for (int j = p + 1; j <= i; j++) S[LOWER(i, j)] -= factor * S[LOWER(j, p)];
             x[i] -= factor * x[p];
@@ -71,32 +73,32 @@ TARGET UNROLLED int NAME(eliminate_unrolled)(const int k, __m512d *S, __m512d *x
         for (int i = p + 1; i < k; i++) x[p] -= S[LOWER(i, p)] * x[i];
         x[p] *= S[LOWER(p, p)];
     }
-    return positive == 0xff;
+    return positive == ALL_LANES;
 }
 
 typedef struct {
-    double numbers[LOWER(UNROLLED_COLUMNS, 0)][LANES]; /* triangles, lane by lane */
-    double values[UNROLLED_COLUMNS][LANES];            /* right-hand sides, then solutions */
+    REAL numbers[LOWER(UNROLLED_COLUMNS, 0)][LANES]; /* triangles, lane by lane */
+    REAL values[UNROLLED_COLUMNS][LANES];            /* right-hand sides, then solutions */
     int32_t active[LANES][UNROLLED_COLUMNS];
     int64_t row[LANES];
     int n; /* rows, at most LANES */
 } __attribute__((aligned(64))) NAME(Systems);
 
 /* Take the systems of the first n of some rows, each with k active columns. */
-TARGET UNROLLED void NAME(take_systems)(const int k, const Batch *batch, int holes, int64_t n, const int32_t *rows, const uint64_t *keys,
-                                        uint64_t flip, const double *restrict from, NAME(Systems) *restrict to) {
+TARGET UNROLLED void NAME(take_systems)(const int k, const NAME(Batch) *batch, int holes, int64_t n, const int32_t *rows, const uint64_t *keys,
+                                        uint64_t flip, const REAL *restrict from, NAME(Systems) *restrict to) {
     const int64_t c = batch->c;
-    const double *restrict A = holes ? batch->precision : batch->covariance;
+    const REAL *restrict A = holes ? batch->precision : batch->covariance;
     to->n = n < LANES ? (int)n : LANES;
     for (int l = 0; l < to->n; l++) {
         uint64_t left = keys[rows[l]] ^ flip;
-        const double *restrict of_row = from + rows[l] * c;
+        const REAL *restrict of_row = from + rows[l] * c;
         int64_t at[UNROLLED_COLUMNS];
         to->row[l] = rows[l];
 #pragma GCC unroll 10
         for (int i = 0; i < k; i++, left &= left - 1) {
             at[i] = __builtin_ctzll(left);
-            const double *restrict line = A + at[i] * c;
+            const REAL *restrict line = A + at[i] * c;
             to->active[l][i] = (int32_t)at[i];
             to->values[i][l] = of_row[at[i]];
 #pragma GCC unroll 10
@@ -105,50 +107,50 @@ TARGET UNROLLED void NAME(take_systems)(const int k, const Batch *batch, int hol
     }
     for (int l = to->n; l < LANES; l++) /* lanes without a row: the identity */
         for (int i = 0; i < k; i++) {
-            to->values[i][l] = 0.0;
+            to->values[i][l] = 0;
             for (int j = 0; j <= i; j++) to->numbers[LOWER(i, j)][l] = i == j;
         }
 }
 
 /* Solve systems with k active columns; `inverses`: add these to their sums, too. Returns whether all are positive definite. */
-TARGET UNROLLED int NAME(solve_systems)(const int k, const int inverses, Batch *batch, int holes, NAME(Systems) *restrict given,
-                                        double *restrict to) {
+TARGET UNROLLED int NAME(solve_systems)(const int k, const int inverses, NAME(Batch) *batch, int holes, NAME(Systems) *restrict given,
+                                        REAL *restrict to) {
     const int64_t c = batch->c;
     double *restrict sums = holes ? batch->by_holes : batch->by_observed;
-    __m512d S[LOWER(UNROLLED_COLUMNS, 0)], x[UNROLLED_COLUMNS];
+    NAME(Vector) S[LOWER(UNROLLED_COLUMNS, 0)], x[UNROLLED_COLUMNS];
 #pragma GCC unroll 55
-    for (int e = 0; e < LOWER(k, 0); e++) S[e] = _mm512_loadu_pd(given->numbers[e]);
+    for (int e = 0; e < LOWER(k, 0); e++) S[e] = AT(given->numbers[e]);
 #pragma GCC unroll 10
-    for (int i = 0; i < k; i++) x[i] = _mm512_loadu_pd(given->values[i]);
+    for (int i = 0; i < k; i++) x[i] = AT(given->values[i]);
     if (inverses) {
-        __m512d product = _mm512_set1_pd(1.0);
+        NAME(Vector) product = 1 - (NAME(Vector)){0};
         if (!NAME(sweep_unrolled)(k, S, &product, &batch->log_determinant)) return 0;
         NAME(keep_in_range)(&product, &batch->log_determinant);
-        product *= _mm512_loadu_pd(batch->product);
+        product *= AT(batch->product);
         NAME(keep_in_range)(&product, &batch->log_determinant);
-        _mm512_storeu_pd(batch->product, product);
+        AT(batch->product) = product;
 #pragma GCC unroll 55
-        for (int e = 0; e < LOWER(k, 0); e++) _mm512_storeu_pd(given->numbers[e], S[e]);
+        for (int e = 0; e < LOWER(k, 0); e++) AT(given->numbers[e]) = S[e];
 #pragma GCC unroll 10
         for (int i = 0; i < k; i++) { /* the swept matrix is minus the inverse */
-            __m512d value = _mm512_setzero_pd();
+            NAME(Vector) value = {0};
 #pragma GCC unroll 10
             for (int j = 0; j < k; j++) value -= S[EITHER(i, j)] * x[j];
-            _mm512_storeu_pd(given->values[i], holes ? -value : value);
+            AT(given->values[i]) = holes ? -value : value;
         }
     } else {
         if (!NAME(eliminate_unrolled)(k, S, x)) return 0;
 #pragma GCC unroll 10
-        for (int i = 0; i < k; i++) _mm512_storeu_pd(given->values[i], holes ? -x[i] : x[i]);
+        for (int i = 0; i < k; i++) AT(given->values[i]) = holes ? -x[i] : x[i];
     }
     for (int l = 0; l < given->n; l++) {
-        double *restrict to_row = to + given->row[l] * c;
+        REAL *restrict to_row = to + given->row[l] * c;
 #pragma GCC unroll 10
         for (int i = 0; i < k; i++) {
             double *restrict line = sums + given->active[l][i] * c;
             to_row[given->active[l][i]] = given->values[i][l];
 #pragma GCC unroll 10
-            for (int j = 0; inverses && j <= i; j++) line[given->active[l][j]] -= given->numbers[LOWER(i, j)][l];
+            for (int j = 0; inverses && j <= i; j++) line[given->active[l][j]] -= (double)given->numbers[LOWER(i, j)][l];
         }
     }
     return 1;
@@ -156,8 +158,8 @@ TARGET UNROLLED int NAME(solve_systems)(const int k, const int inverses, Batch *
 
 /* Solve n rows with k active columns each, LANES at a time. The next systems are taken before the last ones are solved: a vector that was
  * written number by number cannot be read at once, and the divisions of one system leave the processor time for another. */
-TARGET UNROLLED int NAME(solve_unrolled)(const int k, const int inverses, Batch *batch, int holes, int64_t n, const int32_t *rows,
-                                         const uint64_t *keys, uint64_t flip, const double *from, double *to) {
+TARGET UNROLLED int NAME(solve_unrolled)(const int k, const int inverses, NAME(Batch) *batch, int holes, int64_t n, const int32_t *rows,
+                                         const uint64_t *keys, uint64_t flip, const REAL *from, REAL *to) {
     NAME(Systems) systems[2];
     NAME(take_systems)(k, batch, holes, n, rows, keys, flip, from, systems);
     for (int64_t first = 0, here = 0; first < n; first += LANES, here ^= 1) {
@@ -167,6 +169,9 @@ TARGET UNROLLED int NAME(solve_unrolled)(const int k, const int inverses, Batch 
     }
     return 1;
 }
+#undef COMPARED
+#undef ALL_LANES
+#undef AT
 #undef LOWER
 #undef EITHER
 #undef UNROLLED
@@ -174,8 +179,8 @@ TARGET UNROLLED int NAME(solve_unrolled)(const int k, const int inverses, Batch 
 #define SOLVE(k) \
     (batch->by_holes ? NAME(solve_unrolled)(k, 1, batch, holes, n, rows, keys, flip, from, to) \
                      : NAME(solve_unrolled)(k, 0, batch, holes, n, rows, keys, flip, from, to))
-TARGET static int NAME(solve_few)(int k, Batch *batch, int holes, int64_t n, const int32_t *rows, const uint64_t *keys, uint64_t flip,
-                                  const double *from, double *to) {
+TARGET static int NAME(solve_few)(int k, NAME(Batch) *batch, int holes, int64_t n, const int32_t *rows, const uint64_t *keys, uint64_t flip,
+                                  const REAL *from, REAL *to) {
     switch (k) {
     case 1: return SOLVE(1);
     case 2: return SOLVE(2);
