@@ -63,7 +63,7 @@ def test_the_level_is_the_highest_that_there_is(level):
         test_fused_step.test_any_number_of_threads_gives_the_same_bits,
         test_streamed_step.test_sums_equal_one_row_at_a_time,
         test_streamed_step.test_columns_as_arrow_keeps_them_are_the_same_rows,
-        test_streamed_step.test_rows_of_several_chunks_and_the_same_patterns,
+        test_streamed_step.test_an_offset_that_is_large_beside_its_column_costs_no_digits,
         test_streamed_step.test_determinants_far_beyond_a_number,
         test_streamed_step.test_one_of_many_systems_that_is_not_positive_definite_is_noticed,
         test_streamed_step.test_a_matrix_that_is_not_positive_definite_is_noticed,
@@ -74,6 +74,16 @@ def test_the_level_is_the_highest_that_there_is(level):
 )
 def test_what_holds_for_the_highest_level(level, test):
     test()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_rows_of_several_chunks(level, dtype):
+    test_streamed_step.test_rows_of_several_chunks_and_the_same_patterns(dtype)
+
+
+@pytest.mark.parametrize("size", [1 / 999, 999.0])
+def test_determinants_in_single_precision(level, size):
+    test_streamed_step.test_determinants_in_single_precision(8, size)
 
 
 @pytest.mark.parametrize(("loss", "n_outputs"), LOSSES)

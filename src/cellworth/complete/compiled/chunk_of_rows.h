@@ -1,7 +1,7 @@
 /* A chunk of rows as it is read, for one kind of processor: its cells, which of them are known, the order in which rows are solved,
  * and their residuals. Used by streamed_step.h and labelled_step.h. */
-#ifndef CHUNK_BYTES
-#define CHUNK_BYTES (1 << 18) /* of the residuals of a chunk: with the products and the cells, about what fits in L2 */
+#ifndef HASH_BITS
+#define CHUNK_BYTES (1 << 17) /* of the residuals of a chunk: with the products, and the cells of the next one, about half of L2 */
 #define HASH_BITS 10
 #define MOST_COLUMNS 64  /* bits of a key */
 #define OBSERVED_SIDE 65 /* first bucket of the rows that are solved from their observed cells */
@@ -106,7 +106,7 @@ TARGET static void NAME(doubles_in_rows)(const Cells *cells, int64_t start, int6
 static inline void NAME(fetch_ahead)(const Cells *cells, int64_t start) {
     if (!cells->columns) return;
     const int64_t bytes = start * (cells->single_precision ? 4 : 8);
-    for (int64_t j = 0; j < cells->d; j++) __builtin_prefetch((const char *)cells->columns[j] + bytes, 0, 2);
+    for (int64_t j = 0; j < cells->d; j++) __builtin_prefetch((const char *)cells->columns[j] + bytes);
 }
 
 /* Return n rows from the row `start` on: where they are, or in `work` (n, d). */
