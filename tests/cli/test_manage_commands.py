@@ -93,6 +93,29 @@ def test_a_campaign_is_closed_and_opened_again(quick):
     assert quick.kinds() == [*["stage changed"] * 3, "budget changed"]
 
 
+def test_a_category_that_turned_up(quick):
+    """Every answer that is refused for its category says which command adds it."""
+    table = quick("export", "--out", "now.csv")
+    assert table.code == 0
+    done = quick("category", "hue", "pink", "--reason", "seen", "--who", "Ann")
+    assert (done.code, done.out) == (0, "Column hue may now hold: pink\n"), done.err
+    assert quick("category", "hue", "pink").out == "Column hue holds already: pink\n"
+    assert quick("category", "stage", "0", "--before", "I", "--json").json == {
+        "changed": True,
+        "column": "stage",
+        "category": "0",
+    }
+    wrong = quick("category", "hue", "grey", "--before", "pink")
+    assert (wrong.code, "no order" in wrong.err) == (3, True)
+    assert "only columns of categories" in quick("category", "dose", "much").err
+    refused = quick("correct", "p0", "hue", "mauve")
+    assert "add it to the categories of the column first: cellworth category." in refused.err
+    assert quick.kinds() == ["category added", "category added"]
+    shown = quick("log").out
+    assert "hue: pink: seen" in shown
+    assert "stage: 0, before I" in shown
+
+
 def test_only_stages_that_there_are(quick):
     done = quick("stage", "finished")
     assert (done.code, done.out) == (2, "")

@@ -29,6 +29,18 @@ SENTENCES: dict[str, str] = {
     "There is no such day.": message("There is no such day."),
     "Leave it out if it is not known.": message("Leave it blank if it is not known."),
     "Did you mean {name}?": message("Did you mean {name}?"),
+    "If it is right, add it to the categories of the column first: {how}": message(
+        "If it is right, whoever manages the campaign can add it as a category, on the page Manage."
+    ),
+    "column {column}: only columns of categories can have one more, and this one has {how}.": message(
+        "{column}: only columns of categories can have one more."
+    ),
+    "column {column}: the new category must not be blank.": message(
+        "{column}: the new category must not be blank."
+    ),
+    "column {column}: its categories have no order, so none comes before another.": message(
+        "{column}: its categories have no order, so none comes before another."
+    ),
     "column {column}: {typed} may be read in two ways. Type {one} or {two}.": message(
         "{column}: {typed} may be read in two ways. Type {one} or {two}."
     ),
