@@ -309,7 +309,8 @@ def check_names(names: Sequence[str], origin: Origin) -> None:
     for place, name in enumerate(names, start=1):
         if not name:
             raise DataError(
-                f"{origin.name}: column {place} of {len(names)} has no name. Name it in the header."
+                f"{origin.name}: column {place} of {len(names)} has no name. Name it in the header. If cells "
+                "of the header are merged, split them: its first line has a name for each column."
             )
         if cannot_be_stored(name):
             raise DataError(

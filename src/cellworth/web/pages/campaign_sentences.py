@@ -64,7 +64,6 @@ SENTENCES: dict[str, str] = {
     "the price of row {row}, column {column}": message("the price of {column} of {row}"),
     "the price of column {name}": message("the price of {name}"),
     "prices of column {name}": message("the price of {name}"),
-    "the fee of column {name}": message("the fee of {name}"),
     "the first price of column {name}": message("the first price of {name}"),
     "the follow-up price of column {name}": message("the follow-up price of {name}"),
     "the default price": message("the price of all other columns"),

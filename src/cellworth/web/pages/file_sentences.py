@@ -63,6 +63,9 @@ SAME: tuple[str, ...] = (
     # Columns, rows and labels of a table.
     message("Remove it."),
     message("Name it in the header."),
+    message("If cells of the header are merged, split them: its first line has a name for each column."),
+    message("its formulas have no stored results."),
+    message("Open the workbook in a spreadsheet program, save it, and try again."),
     message("(columns {places})"),
     message("Rename one of them."),
     message("Add rows below the column names."),

@@ -36,7 +36,8 @@ SENTENCES: dict[str, str] = {
     "{high}{rest}{also}.": message(
         "{column} of {row}: got {got}, but the {n} values known there are from {low} to {high}{rest}{also}."
     ),
-    "but for the {n} lowest and highest": message("but for the {n} lowest and highest"),
+    "without the lowest and the highest": message("without the lowest and the highest"),
+    "without the {n} lowest and highest": message("without the {n} lowest and highest"),
     ", and none was negative": message(", and none was negative"),
     "row {row}, column {column}: got {got}, but {known} is known, {came}. Use correct to change it.": message(
         "{column} of {row}: got {got}, but {known} is known, {came}."
