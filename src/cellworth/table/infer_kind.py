@@ -54,7 +54,8 @@ def find_kind(cells: TextCounts, column: str, origin: Origin) -> tuple[Kind, Flo
     ------
     DataError
         If most but not all texts are numbers or dates, if most are numbers with a comma, or if most of more
-        than `MOST_DIFFERENT_TEXTS` texts differ. A `ReadWarning` if all of more than `MOST_LEVELS` do.
+        than `MOST_DIFFERENT_TEXTS` texts differ. A `ReadWarning` if all of more than `MOST_LEVELS` do, or
+        if all cells that are known have the same text.
     """
     texts = cells.distinct
     numbers = parse_numbers(texts)
@@ -111,6 +112,13 @@ def _refuse_doubtful(cells: TextCounts, column: str, origin: Origin) -> None:
         )
         if len(texts) > MOST_LEVELS:
             raise DataError(said)
+        warnings.warn(said, ReadWarning, stacklevel=2)
+    if len(texts) == 1 and total < len(cells.codes):
+        said = (
+            f"{origin.column(column)}: the only text is {shorten(texts[0])}, and no other will be "
+            f"accepted as an answer. Name all that it may have in {setting('categories', column=column)}, or "
+            "leave the column out."
+        )
         warnings.warn(said, ReadWarning, stacklevel=2)
     too_many = len(counts) > MOST_DIFFERENT_TEXTS and 2 * len(counts) > total
     if too_many or len(counts) == total > MOST_LEVELS:

@@ -300,6 +300,12 @@ SENTENCES: dict[str, str] = {
         "{n} different texts in {total} known values, such as {text}, look like names and "
         "not like categories."
     ),
+    "the only text is {text}, and no other will be accepted as an answer.": message(
+        "The only text is {text}, and no other will be accepted as an answer."
+    ),
+    "Name all that it may have in {setting}, or leave the column out.": message(
+        "Name all that it may have, {setting}, or leave the column out."
+    ),
     "Use {setting} if they name the rows, leave the column out, or {as_category}.": message(
         "Write {setting} if they name the rows, leave the column out, or {as_category}."
     ),
