@@ -9,7 +9,7 @@ import pytest
 
 from cellworth import Prices, Table
 from cellworth.errors import DataError, MissingDependencyError
-from cellworth.forecasting.curve_forecast import VISIBLE
+from cellworth.forecasting.curve_by_money import VISIBLE
 from cellworth.report import write_report
 from cellworth.report.campaign_report import LEDGER_HEADER, MOST_LEDGER_LINES, OUT_HEADER
 from cellworth.table.files import FileBytes

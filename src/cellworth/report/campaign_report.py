@@ -10,7 +10,7 @@ import numpy as np
 
 import cellworth
 from cellworth.campaign import Campaign, Status
-from cellworth.forecasting.curve_forecast import VISIBLE
+from cellworth.forecasting.curve_by_money import VISIBLE
 from cellworth.messages import count
 from cellworth.optional_packages import require
 from cellworth.prices.currency import in_currency, money_text

@@ -12,7 +12,7 @@ from cellworth.errors import DataError, ParameterError, ReadWarning
 from cellworth.messages import as_mark, did_you_mean, listing, shorten
 from cellworth.setting_names import setting
 from cellworth.table.column import Kind
-from cellworth.table.dates import is_date, is_no_day, looks_like_date, parse_dates
+from cellworth.table.dates import is_date, is_no_day, likely_date_formats, looks_like_date, parse_dates
 from cellworth.table.missing_marks import BLANKS
 from cellworth.table.parse_values import (
     are_dressed_numbers,
@@ -23,7 +23,6 @@ from cellworth.table.parse_values import (
     parse_numbers,
 )
 from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, TextCounts, as_texts
-from cellworth.table.text_file import likely_date_formats
 
 MOST_DIFFERENT_TEXTS = 100
 """More distinct texts than this, most of them unique, look like names rather than categories."""
