@@ -114,9 +114,9 @@ def _refuse_doubtful(cells: TextCounts, column: str, origin: Origin) -> None:
         warnings.warn(said, ReadWarning, stacklevel=2)
     if len(texts) == 1 and total < len(cells.codes):
         said = (
-            f"{origin.column(column)}: the only text is {shorten(texts[0])}, and no other will be "
-            f"accepted as an answer. Name all that it may have in {setting('categories', column=column)}, or "
-            "leave the column out."
+            f"{origin.column(column)}: the only text is {shorten(texts[0])}, so guesses and answers "
+            f"can be no other. Name all that it may have in {setting('categories', column=column)}, or leave "
+            "the column out."
         )
         warnings.warn(said, ReadWarning, stacklevel=2)
     too_many = len(counts) > MOST_DIFFERENT_TEXTS and 2 * len(counts) > total

@@ -318,7 +318,7 @@ SENTENCES: dict[str, str] = {
     "costs; give prices by column.": message(
         "The prices differ from row to row, so they do not say what a value of a new row costs."
     ),
-    "confidence must be a probability, at most 1; got {got}": message(
+    "confidence must be a probability, at most 1 (write 0.9 for 90 %); got {got}": message(
         "The probability must be at most 100 %, not {got}"
     ),
 }

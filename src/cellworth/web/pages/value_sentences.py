@@ -209,8 +209,8 @@ SENTENCES: dict[str, str] = {
     "further cells would move the prediction by only {much}": message(
         "further values would move the prediction by only {much}"
     ),
-    "no cell costs at most the {left} that are left of the row's budget": message(
-        "no value costs at most the {left} that are left for this row"
+    "each of its missing cells costs more than the {left} left of its budget": message(
+        "each missing value costs more than the {left} left for this row"
     ),
     "no further cell could change the decision": message("no further value could change the decision"),
     "no cell is expected to save more than it costs": message(
