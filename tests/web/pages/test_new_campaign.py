@@ -138,9 +138,9 @@ def test_fees_of_a_price_list_are_seen_before_they_are_fixed(fresh):
         b"(other columns),2 EUR,,,\n(visit),4.75 EUR,,,\n"
     )
     page = fresh.send(begin_form(settings(fresh, ("p.csv", listed, "text/csv"))), act="look", **TYPED)
-    assert page.text.count("5 after the first of blood in a row") == 2
-    assert "1.5 once a value of cuff is known in the row" in page.text
-    assert "Prices are in EUR. Each visit to a row costs 4.75 more" in page.text
+    assert page.text.count("5.00 EUR after the first of blood in a row") == 2
+    assert "1.50 EUR once a value of cuff is known in the row" in page.text
+    assert "Prices are in EUR. Each visit to a row costs 4.75 EUR more" in page.text
 
 
 def test_no_digit_of_a_price_or_bound_is_lost_by_looking_again(fresh):

@@ -24,8 +24,8 @@ from cellworth.table.read_csv import likely_row_id, likely_settings
 from cellworth.web.dependencies import PoolDep, UploadsDep, Who, read_upload, require_role
 from cellworth.web.pages.flash_messages import back, rejected, typed_in
 from cellworth.web.pages.forms import amount
-from cellworth.web.pages.language import message
-from cellworth.web.pages.page_layout import path_of, show
+from cellworth.web.pages.language import ReaderNumbers, message
+from cellworth.web.pages.page_layout import language_of, path_of, show
 from cellworth.web.security.sessions import check_csrf
 
 router = APIRouter(include_in_schema=False)
@@ -105,9 +105,11 @@ async def settings(
         found |= await pool.in_thread(partial(_read, file, stated, typed))
     except CellworthError as error:
         found |= {"error": str(error), "from_file": stated is not None, **_as_typed(typed)}
+    money = ReaderNumbers(language_of(request), found["prices"].currency if "prices" in found else None).money
     return show(
         request,
         "new_settings.html",
+        listed=lambda price: money(float(price)) if price else "",
         key=key,
         prices_key=prices,
         file_name=file.name,
