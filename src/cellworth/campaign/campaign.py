@@ -26,7 +26,6 @@ from cellworth.errors import ContradictionError
 from cellworth.forecasting import StopRule
 from cellworth.prices import AnyPrices, Prices
 from cellworth.progress import Steps
-from cellworth.shown_numbers import in_english
 from cellworth.strategy import Batch, Purchase
 from cellworth.table import AnyTable
 from cellworth.table.files import AnyFile
@@ -361,8 +360,7 @@ class Campaign(CampaignQueries):
         """Write one HTML page about the campaign: money, cells, learning curve, and what is still out."""
         from cellworth.report import write_report  # the one import from a lower layer
 
-        with in_english():  # as the rest of the page is
-            write_report(self, path, progress=progress)
+        write_report(self, path, progress=progress)
 
     def _write(self, kind: type[Content], make: Make, who: str | None) -> int:
         return size(self._log.write(kind, make, who=who))
