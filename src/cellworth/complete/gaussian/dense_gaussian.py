@@ -66,10 +66,12 @@ class DenseGaussian:
     @cached_property
     def precision(self) -> FloatArray:
         """The inverse of the covariance, (d, d), from its factor; an EM step needs it three times."""
-        lower, failed = dpotri(self.factor, lower=1)
+        upper, failed = dpotri(self.factor.T, lower=0)  # LAPACK's columns are our rows
         if failed:
             raise np.linalg.LinAlgError("Matrix is not positive definite")
-        return np.ascontiguousarray(lower + np.tril(lower, -1).T)
+        inverse: FloatArray = np.add(upper.T, upper, order="C")
+        inverse.ravel()[:: len(inverse) + 1] /= 2
+        return inverse
 
     def to_vector(self) -> FloatArray:
         """Return unconstrained parameters: mean, Cholesky factor below the diagonal, log of its diagonal."""
@@ -79,7 +81,8 @@ class DenseGaussian:
     def from_vector(self, vector: FloatArray) -> Self:
         """Return the Gaussian with these parameters; see `to_vector`."""
         d = len(self.mean)
-        L = np.diag(np.exp(vector[-d:]))
+        L = np.zeros((d, d))
+        L.ravel()[:: d + 1] = np.exp(vector[-d:])
         L.ravel()[_below_diagonal(d)] = vector[d:-d]
         made = replace(self, mean=vector[:d], covariance=L @ L.T)
         made.__dict__["factor"] = L  # the cached property
@@ -122,7 +125,8 @@ class DenseGaussian:
         spread = float(np.trace(self.precision))
         penalised = plain - 0.5 * shrinkage * (self.log_determinant() + spread)
         shift = first / n
-        scatter = second - n * np.outer(shift, shift) + within + shrinkage * np.eye(len(shift))
+        scatter = second - n * np.outer(shift, shift) + within
+        scatter.ravel()[:: len(shift) + 1] += shrinkage
         covariance = (scatter + scatter.T) / (2 * (n + shrinkage))
         return penalised, plain, DenseGaussian(self.mean + shift, covariance)
 

@@ -43,7 +43,7 @@ def streamed_step(model: DenseGaussian, X: FloatArray | CellColumns, scaling: Sc
     if from_holes < n:
         C = model.covariance
         within += (n - from_holes) * C - C @ _whole(by_observed) @ C
-    quadratic = float(np.vdot(model.precision, second))  # that of the observed cells: a hole adds nothing to it
+    quadratic = float(np.vdot(model.precision, second))  # of the observed cells: a hole adds nothing
     deviance = from_holes * model.log_determinant() + log_determinant + quadratic
     return DenseExpectation(deviance, first, second, within, n_cells, n)
 
