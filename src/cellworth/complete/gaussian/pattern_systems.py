@@ -308,7 +308,7 @@ def diagonals(A: FloatArray, active: BoolArray, *, remaining: bool) -> FloatArra
 
 
 def _shortest_first(masks: BoolArray) -> tuple[IntArray, Any, IntArray]:
-    """Return patterns sorted by their number of active columns: the order, their columns, and where they begin.
+    """Return patterns sorted by how many columns are active: the order, these columns, and where they begin.
 
     All columns stand one after another, those of pattern p from ``starts[p]`` on.
     """
