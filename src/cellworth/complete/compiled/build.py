@@ -44,7 +44,7 @@ def build() -> Path | None:
         made = Path(folder) / target.name
         command = [*compiler, *FLAGS, "-o", str(made), str(HERE / "kernels.c"), "-lm"]
         try:
-            subprocess.run(command, capture_output=True, timeout=300, check=True)
+            subprocess.run(command, capture_output=True, timeout=900, check=True)
             made.replace(target)  # at once: another process may be loading it
         except (OSError, subprocess.SubprocessError):
             return None
