@@ -77,10 +77,12 @@ def check_table(
 def _validated(estimator: BaseEstimator, X: Any, dtypes: list[Any], reset: bool) -> FloatArray:
     """Return X as scikit-learn checks and converts it; learn or check its columns.
 
-    In ``fit``, most tables are arrays that stay as they are: the checks take as long as two passes over a
-    table of 20,000 x 20, and are left out.
+    In ``fit``, most tables are arrays that would be returned as they are. The checks of these are left out:
+    they take as long as some passes over a table of thousands of rows.
     """
-    as_is = type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous and X.dtype in dtypes
+    as_is = (
+        type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous and X.dtype in dtypes
+    )
     if not (reset and as_is):
         return validate_data(
             estimator,
