@@ -5,17 +5,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.metrics import log_loss
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from cellworth.complete import GaussianCompleter
 from cellworth.model.cross_validation import deal
 from cellworth.model.learners import (
     INVERSE_PENALTIES,
     LEAST_WIDTH,
+    PENALTIES,
     KnownUnits,
     TunedLogistic,
+    TunedRidge,
     linear,
     linear_svm,
     with_probabilities,
@@ -103,6 +107,46 @@ def test_columns_of_which_little_is_known_do_not_spoil_complete_rows(is_number):
         theirs = linear(is_number=is_number).fit(with_mask(filled), y)
         gains.append(ours.score(with_mask(X_new), y_new) - theirs.score(with_mask(X_new), y_new))
     assert np.mean(gains) > 0.05
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_ridge_stays_within_the_labels_that_count(weighted):
+    """Oracle: scikit-learn's ridge regression on the rows that count, and the ends of their labels."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = X.sum(axis=1) + rng.normal(size=60)
+    y[0] = 50.0
+    counts = (np.arange(60) > 0).astype(float) if weighted else None
+    some = slice(1, None) if weighted else slice(None)
+    model, theirs = TunedRidge().fit(X, y, counts), RidgeCV(PENALTIES).fit(X[some], y[some])
+    assert model.penalty_ == theirs.alpha_
+    far = 20 * rng.normal(size=(200, 4))
+    expected = np.clip(theirs.predict(far), y[some].min(), y[some].max())
+    assert model.predict(far) == pytest.approx(expected)
+    assert (expected == y[some].max()).any()
+
+
+def test_complete_rows_of_a_curve_are_predicted_less_wildly():
+    """Forty readings of a curve, a tenth of them known: the label is in how neighbours differ.
+
+    Filled rows have little of these differences. The oracle is scikit-learn's ridge regression in the same
+    units. On ten tables the R2 on complete rows was higher by 0.00 to 6, and by more than 0.05 on seven.
+    """
+    at, gains = np.linspace(0, 2, 40), []
+    shapes = np.stack([np.sin((k + 1) * at + k) for k in range(6)])
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        parts = rng.normal(size=(620, 6)) * [5.0, 1.0, 0.5, 0.3, 0.1, 0.05]
+        X, y = parts @ shapes, parts @ [0.0, 1.0, 1.0, 3.0, 5.0, 5.0] + 0.3 * rng.normal(size=620)
+        holes = rng.random((120, 40)) < 0.9
+        filled = GaussianCompleter(label_trust=0.0).fit(np.where(holes, np.nan, X[:120])).completed_
+        ours, theirs = (
+            make_pipeline(KnownUnits(), each).fit(with_mask(filled, holes), y[:120])
+            for each in (TunedRidge(), RidgeCV(PENALTIES))
+        )
+        gains.append(ours.score(with_mask(X[120:]), y[120:]) - theirs.score(with_mask(X[120:]), y[120:]))
+    assert min(gains) > -0.01
+    assert np.sum(np.array(gains) > 0.05) >= 4
 
 
 def test_ridge_and_machine():

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from cellworth.complete import SoftImputeCompleter
+from cellworth.complete import GaussianCompleter, SoftImputeCompleter
 from cellworth.errors import ParameterError
 from cellworth.model import fit_candidate
-from cellworth.policy.row_beliefs import RowBeliefs, outputs_of
+from cellworth.policy.row_beliefs import BASES_AT_ONCE, RowBeliefs, outputs_of
 from cellworth.table import Table
 
 
@@ -48,3 +48,25 @@ def test_a_completer_that_cannot_draw_is_refused():
     table = Table.from_arrays([[1.0, 2.0], [2.0, 1.0]], [0, 1])
     with pytest.raises(ParameterError, match="no method sample"):
         RowBeliefs(table.layout, SoftImputeCompleter(), len, table.encode().X, draws=32, seed=0)
+
+
+def test_a_wide_category_does_not_take_memory_for_all_cells_of_many_rows(tmp_path):
+    """Forty categories beside thirty numbers; each Information is within the bound, whatever the rows."""
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(120, 30))
+    file = tmp_path / "wide.csv"
+    lines = [",".join([*(f"n{k}" for k in range(30)), "place", "y"])]
+    lines += [",".join([*map(str, row), f"c{k % 40:02d}", str(row[0])]) for k, row in enumerate(numbers)]
+    file.write_text("\n".join(lines))
+    table = Table.read(file, target="y")
+    X, y = table.encode().X, table.y
+    model = fit_candidate("ridge regression", GaussianCompleter(label_trust=0.0).fit(X), X, y, is_number=True)
+    outputs, completer = outputs_of(model)
+    beliefs = RowBeliefs(table.layout, completer, outputs, X, draws=256, seed=0)
+    rows = np.where(rng.random((70, 1)) < 0.5, np.nan, X[:70])
+    found = list(beliefs.of(rows))
+    assert all(each.bases.size <= BASES_AT_ONCE for each in found)
+    assert 70 * 256 * 31 * 40 > BASES_AT_ONCE
+    alone = next(iter(beliefs.of(rows[-1:])))
+    assert np.array_equal(found[-1].outputs[-1], alone.outputs[0])
+    assert found[-1].told()[0][-1] == pytest.approx(alone.told()[0][0])

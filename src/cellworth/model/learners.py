@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.arrays import BoolArray, Float64Array
@@ -18,6 +18,7 @@ from cellworth.errors import DataError
 from cellworth.model.cross_validation import deal
 
 INVERSE_PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
+PENALTIES = tuple(np.logspace(-2, 5, 15).tolist())
 INNER_FOLDS = 3
 LEAST_WIDTH = 1e-12
 """A column whose known cells differ by less, relative to their size, is constant."""
@@ -132,12 +133,48 @@ def quiet_about_rare_classes() -> Iterator[None]:
         yield
 
 
+class TunedRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Ridge regression with a tuned penalty, whose predictions stay within the range of its labels.
+
+    Where columns depend on each other, filled rows hardly vary in some directions in which complete rows do.
+    Coefficients there rest on little, and predictions of complete rows may be far off. That a label lies
+    outside the range of those seen is less likely, so the nearest end of the range is predicted instead.
+
+    Attributes
+    ----------
+    penalty_ : float
+        The one of `PENALTIES` with the least squared error in left-out rows.
+
+    Notes
+    -----
+    O(n d min(n, d)) for all of `PENALTIES`. Deterministic.
+    """
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to complete rows X (n, d) and their numbers y (n,), which count as ``sample_weight`` (n,)."""
+        from sklearn.linear_model import RidgeCV  # slow to import
+
+        self._model = RidgeCV(PENALTIES).fit(X, y, sample_weight)
+        self.penalty_ = float(self._model.alpha_)
+        self._range = _range_of(np.asarray(y, dtype=np.float64), sample_weight)
+        return self
+
+    def predict(self, X: ArrayLike) -> Float64Array:
+        """Return the numbers (m,) of complete rows X (m, d)."""
+        return np.asarray(np.clip(self._model.predict(np.asarray(X, dtype=np.float64)), *self._range))
+
+
+def _range_of(y: Float64Array, weights: ArrayLike | None = None) -> tuple[float, float]:
+    """Return the least and the largest of the numbers (n,) that count."""
+    some = y if weights is None else y[np.asarray(weights) > 0]
+    return float(some.min()), float(some.max())
+
+
 def linear(*, is_number: bool) -> Any:
     """Return logistic regression, or ridge regression, with a tuned penalty; of ``View(mask=True)``."""
-    from sklearn.linear_model import RidgeCV
     from sklearn.pipeline import make_pipeline
 
-    return make_pipeline(KnownUnits(), RidgeCV(np.logspace(-2, 5, 15)) if is_number else TunedLogistic())
+    return make_pipeline(KnownUnits(), TunedRidge() if is_number else TunedLogistic())
 
 
 def linear_svm() -> Any:
@@ -206,8 +243,9 @@ class JointGaussian(BaseEstimator):  # type: ignore[misc]
 
     The classes are columns of 0 and 1 (one column for two classes), a number is itself. Prediction is the
     posterior mean of these columns: a linear discriminant, or a linear regression, whose coefficients differ
-    by the pattern of holes. A logistic curve, fitted to the training rows without their own label, turns
-    posterior means of classes into probabilities.
+    by the pattern of holes; a number is kept within the range of those seen, as by `TunedRidge`. A logistic
+    curve, fitted to the training rows without their own label, turns posterior means of classes into
+    probabilities.
 
     Parameters
     ----------
@@ -234,6 +272,7 @@ class JointGaussian(BaseEstimator):  # type: ignore[misc]
         X, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
         if self.is_number:
             targets = labels.astype(np.float64)[:, np.newaxis]
+            self._range = _range_of(targets)
         else:
             self.classes_ = np.unique(labels)
             targets = (labels[:, np.newaxis] == self.classes_).astype(np.float64)
@@ -248,7 +287,7 @@ class JointGaussian(BaseEstimator):  # type: ignore[misc]
     def predict(self, X: ArrayLike) -> Any:
         """Return the numbers, or the most probable classes, of rows X (m, d) with holes."""
         if self.is_number:
-            return self._means(X)[:, 0]
+            return np.clip(self._means(X)[:, 0], *self._range)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def predict_proba(self, X: ArrayLike) -> Float64Array:

@@ -14,7 +14,7 @@ from cellworth.model.completing_models import CompletingClassifier, CompletingRe
 from cellworth.model.discrete_draws import FEW_VALUES, category_offsets
 from cellworth.model.feature_views import can_draw, sample_alike
 from cellworth.model.fitted_model import FittedModel
-from cellworth.policy.information import Information
+from cellworth.policy.information import DEGREE, Information
 from cellworth.table import ColumnLayout
 
 UNCONDITIONAL = 4000
@@ -23,6 +23,8 @@ CHANCE = 1e-3
 """What tells equal draws of a category apart, in units of the draws' range."""
 AT_ONCE = 40_000
 """Most drawn rows to predict at once, for bounded memory."""
+BASES_AT_ONCE = 20_000_000
+"""Most numbers of `Information.bases` at once: one wide category makes those of all cells as wide."""
 
 
 class CompleteRows(Protocol):
@@ -99,6 +101,11 @@ class RowBeliefs:
         return self._information(self._nothing, self._settled(self._nothing, UNCONDITIONAL, self._seed))
 
     @property
+    def _widest(self) -> int:
+        """The most columns in the basis of a cell."""
+        return max(DEGREE, *np.bincount(self.layout.owner).tolist())
+
+    @property
     def _nothing(self) -> Float64Array:
         return np.full((1, self.layout.width), np.nan)
 
@@ -118,7 +125,7 @@ class RowBeliefs:
 
     def of(self, X: Float64Array) -> Iterator[Information]:
         """Yield for encoded rows X (m, d), some at a time and in order, what their open cells may tell."""
-        step = max(1, AT_ONCE // self._draws)
+        step = max(1, min(AT_ONCE // self._draws, BASES_AT_ONCE // (self._draws * self._p * self._widest)))
         for start in range(0, len(X), step):
             drawn = self.drawn(X[start : start + step])
             yield self._information(X[start : start + step], drawn)
