@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cellworth.campaign.campaign_events import BudgetChanged, ClockSet, Extended, PricesChanged
+from cellworth.campaign.campaign_events import BudgetChanged, CategoryAdded, ClockSet, Extended, PricesChanged
 from cellworth.campaign.event_codec import KINDS, Content, decode, encode
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import DataError
@@ -18,6 +18,8 @@ from tests.campaign.campaigns import begin, make_table
     ("content", "words"),
     [
         (BudgetChanged(100.0, None, None), "from 100.00 EUR to no limit"),
+        (CategoryAdded("stage", "0", "I", None), "stage: 0, before I"),
+        (CategoryAdded("hue", "pink", None, "seen"), "hue: pink"),
         (ClockSet(3600.4, None), "back by 1:00:00"),
         (ClockSet(-60.0, None), "forward by 0:01:00"),
         (PricesChanged(Prices.same(2.0).to_dict(), None), repr(Prices.same(2.0))),

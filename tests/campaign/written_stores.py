@@ -46,6 +46,9 @@ def write(path):
     campaign.ask(budget=5, who="Bob")
     campaign.change_stage("closed", who="Ann", reason="a pause")
     campaign.change_stage("open", who="Ann")
+    campaign.add_category("hue", "pink", who="Ann", reason="seen")
+    campaign.add_category("stage", "0", before="I", who="Ann")
+    campaign.extend({"q3": {"hue": "pink", "stage": "0"}}, who="Ann")
     campaign.close()
     return clock.time
 

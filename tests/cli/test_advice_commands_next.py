@@ -50,7 +50,11 @@ def test_rows_of_a_campaign(quick):
     [
         (["next", "rows.csv", "--table", "table.csv"], 2, "needs --target"),
         (["next", "rows.csv", *LIGHT], 2, "when to stop; give --error-cost, --budget, --mean-budget"),
-        (["next", "rows.csv", *LIGHT, "--confidence", "3"], 2, "at most 1"),
+        (
+            ["next", "rows.csv", *LIGHT, "--confidence", "3"],
+            2,
+            "--confidence must be a probability, at most 1",
+        ),
         (["next", "rows.csv", *LIGHT, "--deviation", "3"], 2, "for classes, give"),
         (["next", "rows.csv", *LIGHT, "--budget", "3", "--free", "agee"], 3, "'age'"),
         (["next", "none.csv", *LIGHT, "--budget", "3"], 3, "none.csv"),

@@ -91,7 +91,7 @@ def test_values_have_their_types_and_shared_options_come_together(called, monkey
         ("wall --times 3", "expected an even number; got 3."),
         ("wall --width -1", "expected a number of at least 0; got '-1'."),
         ("wall --width nan", "expected a number of at least 0; got 'nan'."),
-        ("wall --width 1,5", "expected a number of at least 0; got '1,5'. Write 1234.5 for 1.234,5."),
+        ("wall --width 1,5", "expected a number of at least 0; got '1,5'. Write 1.5."),
         ("wall --colour pink", "'pink' is not one of 'red', 'blue'."),
     ],
 )

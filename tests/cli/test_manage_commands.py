@@ -25,7 +25,7 @@ def test_another_budget(quick):
     assert quick("budget", "none", "--json").json["budget"] is None
     for wrong in ("much", "nan", "0", "1e400"):
         assert quick("budget", wrong).code == 2, wrong
-    assert "got '80,5'. Write 1234.5 for 1.234,5." in quick("budget", "80,5").err
+    assert "got '80,5'. Write 80.5." in quick("budget", "80,5").err
     assert quick.kinds() == ["asked", "budget changed", "budget changed"]
     shown = quick("log").out
     assert "from 50.00 to 80.00: a second grant" in shown
@@ -91,6 +91,29 @@ def test_a_campaign_is_closed_and_opened_again(quick):
     assert quick("stage", "archived", "--json").json == {"changed": True, "stage": "archived"}
     assert quick("stage", "open").code == quick("budget", "80").code == 0
     assert quick.kinds() == [*["stage changed"] * 3, "budget changed"]
+
+
+def test_a_category_that_turned_up(quick):
+    """Every answer that is refused for its category says which command adds it."""
+    table = quick("export", "--out", "now.csv")
+    assert table.code == 0
+    done = quick("category", "hue", "pink", "--reason", "seen", "--who", "Ann")
+    assert (done.code, done.out) == (0, "Column hue may now hold: pink\n"), done.err
+    assert quick("category", "hue", "pink").out == "Column hue holds already: pink\n"
+    assert quick("category", "stage", "0", "--before", "I", "--json").json == {
+        "changed": True,
+        "column": "stage",
+        "category": "0",
+    }
+    wrong = quick("category", "hue", "grey", "--before", "pink")
+    assert (wrong.code, "no order" in wrong.err) == (3, True)
+    assert "only columns of categories" in quick("category", "dose", "much").err
+    refused = quick("correct", "p0", "hue", "mauve")
+    assert "add it to the categories of the column first: cellworth category." in refused.err
+    assert quick.kinds() == ["category added", "category added"]
+    shown = quick("log").out
+    assert "hue: pink: seen" in shown
+    assert "stage: 0, before I" in shown
 
 
 def test_only_stages_that_there_are(quick):

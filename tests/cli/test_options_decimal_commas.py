@@ -45,6 +45,7 @@ def test_every_command_has_commas(commas):
         ("take", "--count", "1", "--who", "Ann"),
         ("status",),
         ("log",),
+        ("list",),
         ("forecast", "--score", "0.9"),
         ("model", "--model", "logistic regression"),
         ("next", "t.csv", "--error-cost", "100"),

@@ -1,4 +1,4 @@
-"""The README's figures are those of the generated page that it names."""
+"""The figures of the README and of the first page are those of the generated page that they name."""
 
 import re
 
@@ -7,6 +7,7 @@ import pytest
 from tests.docs.pages import DOCS, README
 
 TEXT = " ".join(README.read_text().split())
+FIRST_PAGE = " ".join((DOCS / "index.md").read_text().split())
 PAGE = (DOCS / "results" / "money.md").read_text()
 AIM = re.compile(
     r"on the tuning half \((?P<tuning>[\d.]+),.*?on the report half \((?P<report>[\d.]+), (?P<ends>[^)]*)\)"
@@ -54,11 +55,13 @@ def test_tables_on_which_the_model_beats_all_cells():
 def test_money_of_chosen_cells():
     same = section("Every cell costs 1")
     (image,) = (row for row in rows(same, "image") if row[2] == "20%")
-    assert number(r"full information for ([\d.]+) of the money") == image[-1].split()[0]
+    for text in (TEXT, FIRST_PAGE):
+        assert number(r"full information for ([\d.]+) of the money", text) == image[-1].split()[0]
     aim = AIM.search(same)
     assert aim is not None
     said = f"used for tuning is {aim['tuning']}, over those kept apart {aim['report']} ({aim['ends']})"
     assert said in TEXT
+    assert f"{aim['tuning']} on those used for tuning and {aim['report']} on those kept apart" in FIRST_PAGE
     assert f"In {number(r'than random cells: ([0-9]+ of [0-9]+)', same)} cases" in TEXT
     visits = AIM.search(section("Every cell costs 1, every row touched in a batch 5 more"))
     assert visits is not None

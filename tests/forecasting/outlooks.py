@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from cellworth.forecasting.curve_by_share import RisingCurve, rising_curve
 from cellworth.forecasting.outlook import Outlook
-from cellworth.forecasting.rising_curve import RisingCurve, rising_curve
 
 
 def outlook(score=0.85, known=0.2, cost=1000.0):

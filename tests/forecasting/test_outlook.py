@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from cellworth.errors import ParameterError
+from cellworth.forecasting.curve_by_share import RisingCurve
 from cellworth.forecasting.outlook import CostEstimate, Outlook, quantiles
-from cellworth.forecasting.rising_curve import RisingCurve
 from cellworth.model.cross_validation import Estimate
 from tests.forecasting.outlooks import outlook
 

@@ -8,8 +8,7 @@ from cellworth import GaussianCompleter
 from cellworth.errors import DataError
 from cellworth.model import Candidate, fit_candidate
 from cellworth.model.candidates import default_models
-from cellworth.model.draws_given_labels import draw_given_labels
-from cellworth.model.feature_views import View
+from cellworth.model.feature_views import View, draw_given_labels
 from tests.model.holed_tables import holed
 
 

@@ -50,7 +50,7 @@ def test_a_currency_is_a_code_of_three_letters(code):
         (Prices.per_cell(np.full((3, 2), 1 / 3), currency="USD"), "column 'age'"),
         (
             Prices.per_column({"age": 1}, groups=[Group("g", ["mri"], first=2.5, then=1)], currency="JPY"),
-            "fee of column 'mri'",
+            "the first price of column 'mri' must have at most 0 digits.*got 2.5",
         ),
     ],
 )

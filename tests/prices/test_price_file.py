@@ -192,6 +192,10 @@ def test_any_file_is_read_or_refused_in_words(tmp_path_factory, text):
         ),
         ("column,price\n", "expected rows below the column names"),
         ("column,price\n(visit),5\n", "at least one price"),
+        (
+            "column,price,group,price_after_first\nage,1.505,a,1\n(currency),EUR,,\n",
+            r"line 2, column 'price': the price of 'age' must have at most 2 digits .* EUR do; got 1\.505",
+        ),
         ("column,price\nage,1,2\n", "line 2: expected 2 fields"),
     ],
 )

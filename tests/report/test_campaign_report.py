@@ -9,7 +9,7 @@ import pytest
 
 from cellworth import Prices, Table
 from cellworth.errors import DataError, MissingDependencyError
-from cellworth.forecasting.curve_forecast import VISIBLE
+from cellworth.forecasting.curve_by_money import VISIBLE
 from cellworth.report import write_report
 from cellworth.report.campaign_report import LEDGER_HEADER, MOST_LEDGER_LINES, OUT_HEADER
 from cellworth.table.files import FileBytes
@@ -47,8 +47,13 @@ def test_the_ledger_writes_values_and_money_as_the_user_does(tmp_path):
         campaign.tell({("p7", "seen"): "8.3.2021"}, unsolicited=not campaign.ask())
         campaign.correct("p1", "dose", 2.5)
         found = report(campaign, tmp_path)
-    assert "1 cell bought for 2.00 EUR" in found.text
-    assert [row[6] for row in ledger_rows(found)] == ["1.50 → 2.50", "08.03.2021"]
+        path = tmp_path / "again.html"
+        campaign.write_report(path)
+        page = path.read_text("utf-8")
+    assert "1 cell bought for 2,00 EUR" in found.text
+    assert [row[6] for row in ledger_rows(found)] == ["1,50 → 2,50", "08.03.2021"]
+    texts = re.sub(r"<style>.*?</style>|<[^>]*>|cellworth [0-9.]+", " ", page, flags=re.DOTALL)
+    assert not re.findall(r"(?<![\w.,])\d+\.\d{1,2}(?![\w.])|\d\.\d{3}(?![\d.,])", texts)
 
 
 def test_every_column_and_axis_of_money_has_its_currency(tmp_path):

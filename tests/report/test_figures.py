@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.campaign.assessment.status import CurvePoint, Status, Totals
-from cellworth.forecasting.curve_forecast import Forecast, Projection
+from cellworth.forecasting.curve_by_money import Forecast, Projection
 from cellworth.model.cross_validation import Estimate
 from cellworth.report.figures import draw_cell_map, draw_learning_curve, mosaic, shades
 from cellworth.report.summaries import inputs_of

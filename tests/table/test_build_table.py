@@ -16,7 +16,11 @@ FILES = {
     ),
     "many ragged": ("a,b\n" + "1\n" * 5, {}, ["lines 3, 4, 5 and 1 more"]),
     "same name twice": ("a,b,a\n1,2,3\n", {}, ["'a' more than once", "columns 1, 3", "Rename"]),
-    "no name": ("a, ,b\n1,2,3\n", {}, ["column 2 of 3 has no name"]),
+    "no name": (
+        "a, ,b\n1,2,3\n",
+        {},
+        ["column 2 of 3 has no name", "header are merged"],
+    ),
     "same id twice": ("id,a\nx,1\ny,2\nx,3\n", {"row_id": "id"}, ["'id'", "'x' in lines 2 and 4"]),
     "no id": ("id,a\nx,1\n ,2\n", {"row_id": "id"}, ["'id'", "line 3", "every row needs an id"]),
     "unknown target": (GOOD, {"target": "yy"}, ["target names", "'yy'", "Did you mean 'y'?"]),

@@ -28,6 +28,15 @@ def test_a_table_round_trips(tmp_path):
     assert sheet["E2"].data_type == "s"  # text, not a formula
 
 
+def test_formulas_that_nothing_has_computed_are_no_holes():
+    book, content = openpyxl.Workbook(), io.BytesIO()
+    for row in (["id", "age", "dose", "left blank"], ["a", "=40+1", 1], ["b", "=40+2", 2]):
+        book.active.append(row)
+    book.save(content)
+    with pytest.raises(DataError, match=r"t\.xlsx, column 'age': its formulas have no stored results"):
+        Table.read(FileBytes("t.xlsx", content.getvalue()), row_id="id")
+
+
 def test_prices_and_lists_of_cells(tmp_path):
     prices = Prices.per_column({"age": 1.25, "mri": 350.0}, visit=5.0)
     prices.write(tmp_path / "p.xlsx")

@@ -110,3 +110,17 @@ def test_fractions_are_offered_only_where_there_are_some(tmp_path, cell, fractio
     with pytest.raises(DataError, match="expected a whole number from 0 to 120") as caught:
         read(tmp_path, f"age\n61\n{cell}\n", kinds={"age": "integer"}, bounds={"age": (0, 120)})
     assert ("if fractions are meant" in str(caught.value)) is fractions
+
+
+def test_a_column_with_one_text_warns_that_no_other_can_be_told(tmp_path):
+    with speaking("command line"), pytest.warns(ReadWarning) as caught:
+        table = read(tmp_path, "age,rare\n1,low\n2,\n3,low\n")
+    assert [str(each.message).partition(", ")[2] for each in caught] == [
+        "column 'rare': the only text is 'low', so guesses and answers can be no other. "
+        "Name all that it may have in --categories rare=TEXT,TEXT, or leave the column out."
+    ]
+    assert table.columns[1].categories == ("low",)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read(tmp_path, "age,rare\n1,low\n2,\n3,low\n", categories={"rare": ["low", "high"]})
+        read(tmp_path, "age,rare\n1,low\n2,low\n")  # nothing of it can be bought

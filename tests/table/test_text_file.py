@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from cellworth import Prices, Table
 from cellworth.errors import DataError, ParameterError, ReadWarning
 from cellworth.table import Column
-from cellworth.table.dates import restores
+from cellworth.table.dates import likely_date_formats, restores, strptime_format
 from cellworth.table.files import FileBytes
-from cellworth.table.text_file import TextFile, likely_date_formats, strptime_format
+from cellworth.table.text_file import TextFile
 
 FORMATS = ("DD.MM.YYYY", "MM/DD/YYYY", "DD/MM/YY", "%d %b %Y", "YYYY.MM.DD", "%j.%Y")
 

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from cellworth.table.parse_values import Reworded
 from cellworth.web.worker import LENGTH, PROGRESS, pack, unpack
 from tests.web import jobs
 from tests.web.servers import ROOT
@@ -39,6 +40,11 @@ def test_a_message_says_how_long_it_is_and_comes_back():
     assert unpack(packed[LENGTH.size :]) == message
 
 
+def test_a_number_with_a_comma_comes_back_with_what_was_typed():
+    back = unpack(pack(Reworded("131.5", "131,5"))[LENGTH.size :])
+    assert (back, back.typed) == ("131.5", "131,5")
+
+
 def test_jobs_are_done_one_after_the_other_and_errors_have_their_kind(worker):
     assert outcome(worker, "study", jobs.add, (2,), {"other": 3}) == ("done", ("study", 5), 0)
     kind, (pid, niceness, _), _ = outcome(worker, "study", jobs.process, (), {})
@@ -55,3 +61,9 @@ def test_it_ends_with_its_input_whatever_it_does(worker):
     worker.stdin.write(pack(("study", jobs.sleep, (600,), {})))
     worker.stdin.close()
     assert worker.wait(60) == 0
+
+
+def test_it_ends_if_a_job_cannot_be_read_so_that_nobody_waits_for_it(worker):
+    worker.stdin.write(LENGTH.pack(7) + b"garbage")
+    worker.stdin.flush()
+    assert worker.wait(60) == 1

@@ -14,11 +14,12 @@ from cellworth.blocks.row_source import Part
 from cellworth.cached_property import cached_property
 from cellworth.table import ColumnLayout, Table
 from cellworth.table.column import LABELLED, Column
+from cellworth.table.dates import strptime_format
 from cellworth.table.infer_kind import to_codes, to_values
 from cellworth.table.missing_marks import MissingMarks, open_holes
 from cellworth.table.raw_cells import Cells, CodedCells, Origin, RawColumn, TextCells, TextCounts
 from cellworth.table.target import Target
-from cellworth.table.text_file import strptime_format, with_dates
+from cellworth.table.text_file import with_dates
 from cellworth.table.unmeasured_column import with_prior
 
 

@@ -310,9 +310,9 @@ def _check(index: CellIndex, answer: FileAnswer, first: dict[Cell, tuple[int, fl
     if isinstance(cell, WrongLine):
         return cell
     try:
-        number = index.columns[cell[1]].parse(value)
+        number = index.parse(cell, value)
     except DataError as error:
-        return WrongLine(line, "value", f"row {shorten(row)}, {error}")
+        return WrongLine(line, "value", str(error))
     before, known = first.setdefault(cell, (line, number))
     if known == number:
         return None

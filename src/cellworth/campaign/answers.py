@@ -275,12 +275,9 @@ def _pair(cell: object) -> tuple[object, object]:
 
 
 def _parse(state: State, cell: Cell, value: object) -> float:
-    row, _ = state.index.names(cell)
-    try:
-        number = state.index.columns[cell[1]].parse(value)
-    except DataError as error:
-        raise DataError(f"row {shorten(row)}, {error}") from None
+    number = state.index.parse(cell, value)
     if abs(number) > LARGEST:
+        row, _ = state.index.names(cell)
         refuse_huge(np.array([[number]]), [row], [state.index.columns[cell[1]]], may_be_hole=False)
     return number
 

@@ -17,6 +17,7 @@ from cellworth.campaign.founding_table import NewPlace, founded_on
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.lifecycle import NewStage
 from cellworth.campaign.log import Clock, Log, Make, utc_now
+from cellworth.campaign.new_category import NewCategory
 from cellworth.campaign.new_rows import Rows, extended, request_of
 from cellworth.campaign.settings import make_record, only_name, opened
 from cellworth.campaign.state import State
@@ -25,7 +26,6 @@ from cellworth.errors import ContradictionError
 from cellworth.forecasting import StopRule
 from cellworth.prices import AnyPrices, Prices
 from cellworth.progress import Steps
-from cellworth.shown_numbers import in_english
 from cellworth.strategy import Batch, Purchase
 from cellworth.table import AnyTable
 from cellworth.table.files import AnyFile
@@ -256,6 +256,24 @@ class Campaign(CampaignQueries):
         event = self._log.write(campaign_events.Extended, make, who=who, key=key, request=lambda _: request)
         return size(event)
 
+    def add_category(
+        self,
+        column: str,
+        category: str,
+        *,
+        before: str | None = None,
+        who: str | None = None,
+        reason: str | None = None,
+    ) -> bool:
+        """Let the cells of a column hold one more category; return False if they can already.
+
+        For a value that no row had when the campaign began, whether of a feature or of a target of
+        categories. Among ordered categories it comes ``before`` one of them; by default it is the highest.
+        The next ask is chosen from scratch: what earlier rounds found out about the columns is forgotten.
+        """
+        make = NewCategory(column, category, before, reason)
+        return self._write(campaign_events.CategoryAdded, make, who) > 0
+
     def take(
         self, cells: Cells | int, *, who: str, lease: str | timedelta = TAKE_LEASE, key: str | None = None
     ) -> list[Purchase]:
@@ -342,8 +360,7 @@ class Campaign(CampaignQueries):
         """Write one HTML page about the campaign: money, cells, learning curve, and what is still out."""
         from cellworth.report import write_report  # the one import from a lower layer
 
-        with in_english():  # as the rest of the page is
-            write_report(self, path, progress=progress)
+        write_report(self, path, progress=progress)
 
     def _write(self, kind: type[Content], make: Make, who: str | None) -> int:
         return size(self._log.write(kind, make, who=who))

@@ -138,6 +138,36 @@ class StageChanged(Content):
 
 
 @dataclass(frozen=True)
+class CategoryAdded(Content):
+    """From here on, the cells of a column may hold one more category.
+
+    Attributes
+    ----------
+    column, new : str
+        The column and the category.
+    before : str or None
+        The category that it comes before in the order of the column; None if it comes last.
+    reason : str or None
+    """
+
+    kind = words = "category added"
+    changes_table = True
+    whole = True
+    column: str
+    new: str
+    before: str | None
+    reason: str | None
+
+    def apply(self, state: State, event: Event) -> None:
+        """Let the column hold it."""
+        state.add_category(self.column, self.new, self.before, event.number)
+
+    def change(self, currency: str | None) -> str | None:
+        """Return the column and its new category."""
+        return f"{self.column}: {self.new}" + ("" if self.before is None else f", before {self.before}")
+
+
+@dataclass(frozen=True)
 class TableMoved(Content):
     """The founding table, which is in files of its own, is at another path from here on."""
 

@@ -12,7 +12,10 @@ from cellworth.arrays import IntArray
 from cellworth.errors import DataError
 from cellworth.messages import not_there, shorten
 from cellworth.prices import Prices
+from cellworth.setting_names import by_door
 from cellworth.table import Column
+from cellworth.table.missing_marks import USUAL_MARKS
+from cellworth.table.more_categories import answerable, can_have_more
 from cellworth.table.parse_values import label
 
 Cell = tuple[int, int]
@@ -113,8 +116,7 @@ class CellIndex:
     """
 
     def __init__(self, table: Any, rows: RowNames | None = None) -> None:
-        target = () if table.target is None else (table.target.answer_column,)
-        self.columns: tuple[Column, ...] = (*table.columns, *target)
+        self.columns: tuple[Column, ...] = answerable(table)
         self.features = len(table.columns)
         self._table = table
         self.rows: RowNames = ListedRows(table.row_ids) if rows is None else rows
@@ -132,6 +134,10 @@ class CellIndex:
     def add(self, row_ids: Sequence[str]) -> None:
         """Append rows; O(new rows)."""
         self.rows.add(row_ids)
+
+    def replace(self, place: int, column: Column) -> None:
+        """Put another column of the same name in the place of one."""
+        self.columns = (*self.columns[:place], column, *self.columns[place + 1 :])
 
     def meet(self, rows: Iterable[object]) -> None:
         """Look rows up at once; each of them is then found in O(1)."""
@@ -171,7 +177,28 @@ class CellIndex:
         """Return the names of a cell's row and column."""
         return self.rows.name(cell[0]), self.columns[cell[1]].name
 
+    def parse(self, cell: Cell, value: object) -> float:
+        """Return the number that stands for a value of a cell; DataError if the cell cannot hold it."""
+        column = self.columns[cell[1]]
+        try:
+            return column.parse(value)
+        except DataError as error:
+            row = shorten(self.rows.name(cell[0]))
+            raise DataError(f"row {row}, {error}{_remedy(column, value)}") from None
+
     def words(self, cell: Cell) -> str:
         """Name a cell in a message, as in "row 'p17', column 'age'"."""
         row, column = self.names(cell)
         return f"row {shorten(row)}, column {shorten(column)}"
+
+
+def _remedy(column: Column, value: object) -> str:
+    """Say how a value that is no category of a column may become one; nothing if it cannot."""
+    if not can_have_more(column) or not isinstance(value, str) or value.strip() in {"", *USUAL_MARKS}:
+        return ""
+    how = by_door(
+        python=f"add_category({column.name!r}, {value!r})",
+        command_line="cellworth category",
+        rest="POST .../categories",
+    )
+    return f" If it is right, add it to the categories of the column first: {how}."

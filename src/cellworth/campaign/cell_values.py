@@ -14,7 +14,8 @@ from cellworth.campaign.array_codec import slim, widened
 from cellworth.campaign.cell_index import Cell, CellIndex, ListedRows
 from cellworth.campaign.table_codec import unpack
 from cellworth.prices.prices import with_target_column
-from cellworth.table import Table
+from cellworth.table import Column, Table
+from cellworth.table.more_categories import recoded, with_columns
 
 
 class CellStatus(IntEnum):
@@ -75,6 +76,9 @@ class CellValues(Protocol):
 
     def extend(self, packed: bytes) -> None:
         """Append the rows of a packed table."""
+
+    def recode(self, place: int, column: Column) -> None:
+        """Hold the cells of a column as another one does, which has all its categories and more."""
 
     def table(self, number: int) -> Any:
         """Return the table as it is, given the number of the last event that changed it."""
@@ -180,6 +184,13 @@ class CellsInMemory:
         target, cells = self._original.target, with_target_column(rows).values
         labels = None if target is None else target.codes_of(cells[:, -1])
         self._append(rows.row_ids, cells, _status_of(cells), labels)
+
+    def recode(self, place: int, column: Column) -> None:
+        """Hold the cells of a column as another one does, which has all its categories and more; O(n p)."""
+        old = self._index.columns
+        cells = self._values[: self._index.n_rows, place]
+        cells[:] = recoded(cells, old[place], column)
+        self._original = with_columns(self._original, (*old[:place], column, *old[place + 1 :]))
 
     def table(self, number: int) -> Table:
         """Return the table with all answers filled in; O(n p) after a change, else O(1)."""

@@ -9,19 +9,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cellworth.arrays import Float64Array, IntArray
+from cellworth.blocks.file_memory import FileMemory
 from cellworth.campaign.array_codec import slim, widened
 from cellworth.campaign.cell_index import Cell, ListedRows
 from cellworth.campaign.cell_values import HAS_VALUE, MARKED, CellStatus, changed_cells
 from cellworth.campaign.columnar_dict import ColumnarDict
 from cellworth.campaign.table_codec import unpack
 from cellworth.prices.sampled_cost import CellsLeft
-from cellworth.table import Table
+from cellworth.table import Column, Table
+from cellworth.table.more_categories import answerable, recoded, with_answers, with_columns
 
 if TYPE_CHECKING:
     from cellworth.blocks.block_table import BlockTable
@@ -167,6 +170,7 @@ class CellsOnBlocks:
             Counter({CellStatus.KNOWN: labelled, CellStatus.HOLE: unlabelled}),
         )
         self._table: tuple[int, BlockTable] | None = None
+        self._sample = founding.sample  # with the columns of now
         p = self._features = len(founding.columns)
         # The values and labels of added rows; a label is a value of the target's column.
         self._added: tuple[Float64Array, Float64Array] = np.empty((0, p)), np.empty(0)
@@ -242,7 +246,7 @@ class CellsOnBlocks:
 
     def known_in(self, column: int) -> Float64Array:
         """Return the known values of a column in the sample of rows, and all that were told."""
-        sample, (values, labels) = self._founding.sample, self._added
+        sample, (values, labels) = self._sample, self._added
         if column < self._features:
             sampled, added = sample.values[:, column], values[:, column]
         else:
@@ -284,25 +288,46 @@ class CellsOnBlocks:
         y = np.full(len(values), np.nan) if labels is None else labels
         self._added = np.vstack([self._added[0], values]), np.concatenate([self._added[1], y])
         self._rows.add(row_ids)
-        parts = [values] if self._founding.target is None else [values, y]
+        parts = [values] if self._sample.target is None else [values, y]
         for counts, part in zip(self._counts, parts, strict=False):
             known = int((~np.isnan(part)).sum())
             counts[CellStatus.KNOWN] += known
             counts[CellStatus.HOLE] += part.size - known
         self._base = None
 
+    def recode(self, place: int, column: Column) -> None:
+        """Hold the cells of a column as another one does, which has all its categories and more."""
+        old, (added, labels) = answerable(self._sample), self._added
+        new = (*old[:place], column, *old[place + 1 :])
+        self._sample = with_columns(self._sample, new)
+        rows, columns, status, values = self.changed()
+        of_column = columns == place
+        moved = recoded(values[of_column], old[place], column)
+        for i, kind, value in zip(rows[of_column].tolist(), status[of_column].tolist(), moved, strict=True):
+            self._changed[i, place] = kind, float(value)
+        if place < self._features:
+            added = added.copy()
+            added[:, place] = recoded(added[:, place], old[place], column)
+        else:
+            labels = recoded(labels, old[place], column)
+        self._added, self._read, self._base, self._table = (added, labels), {}, None, None
+
     def _at_start(self) -> BlockTable:
         """Return the founding table with the rows that were added, as they were."""
-        founding: BlockTable = self._founding.table
-        if self._base is None or self._base.stored is not founding.stored:
-            self._base = founding
+        files: BlockTable = self._founding.table
+        if self._base is None or self._base.stored is not files.stored:
+            self._base, columns = files, self._sample.columns
+            target = files.target
+            if target is not None and self._sample.target is not None:
+                target = with_answers(target, self._sample.target.answer_column)
+            if columns != files.columns or target is not files.target:
+                rules = replace(files.rules, columns=columns, target=target)
+                self._base = replace(files, rules=rules, memory=FileMemory())
             if len(self._rows.added):
                 values, labels = self._added
-                target = founding.target
                 target = None if target is None else target.with_cells(labels)
                 ids = tuple(self._rows.added.ids)
-                rows = Table(founding.columns, values, ids, target, founding.row_id)
-                self._base = founding.with_rows(rows)
+                self._base = self._base.with_rows(Table(columns, values, ids, target, files.row_id))
         return self._base
 
     def changed(self) -> tuple[IntArray, IntArray, NDArray[np.uint8], Float64Array]:
@@ -344,7 +369,7 @@ class CellsOnBlocks:
         }
         if len(self._rows.added):  # only then: the bytes of other snapshots stay as they were
             values, labels = self._added
-            target = self._founding.target
+            target = self._sample.target
             codes = labels if target is None else target.codes_of(labels)
             plain["added"] = [list(self._rows.added.ids), values, codes]
             if (np.isnan(codes) & ~np.isnan(labels)).any():  # of classes that the founding table lacks
@@ -356,7 +381,7 @@ class CellsOnBlocks:
         self._rows.restore(plain["row_numbers"])
         if "added" in plain:
             ids, values, codes = plain["added"]
-            target = self._founding.target
+            target = self._sample.target
             labels = codes if target is None else target.cells_of(codes)
             self._append(ids, values, plain.get("added_labels", labels))
         rows, columns, status, values = changed_cells(plain["changed"])

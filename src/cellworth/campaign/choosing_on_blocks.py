@@ -16,6 +16,7 @@ from cellworth.campaign.rounds import NewestRound
 from cellworth.prices import Prices
 from cellworth.strategy import Strategy
 from cellworth.strategy.block_prices import BlockPrices
+from cellworth.table import Column
 
 
 class ChooserOnBlocks:
@@ -24,7 +25,7 @@ class ChooserOnBlocks:
     def __init__(self, log: Log, in_force: BudgetAndPrices) -> None:
         self._log = log
         self._in_force = in_force
-        self._list: tuple[Prices, BlockPrices] | None = None
+        self._list: tuple[Prices, tuple[Column, ...], BlockPrices] | None = None
 
     def can_buy(self, limits: Limits, time: datetime) -> bool:
         """Return whether a cell or label is left, and the money buys the cheapest there could be."""
@@ -88,7 +89,7 @@ class ChooserOnBlocks:
         return gone.reshape(-1, 2), cells[status == CellStatus.TOLD], lost
 
     def _prices(self) -> BlockPrices:
-        prices = self._in_force.prices
-        if self._list is None or self._list[0] is not prices:
-            self._list = prices, BlockPrices.of(prices, self._log.state.table())
-        return self._list[1]
+        prices, columns = self._in_force.prices, self._log.state.index.columns
+        if self._list is None or self._list[0] is not prices or self._list[1] != columns:
+            self._list = prices, columns, BlockPrices.of(prices, self._log.state.table())
+        return self._list[2]

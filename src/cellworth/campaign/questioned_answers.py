@@ -45,7 +45,9 @@ def _words(state: State, cell: Cell, number: float, seen: Seen) -> str:
     value, low, high = column.shown(number, seen.lowest, seen.highest)
     is_count = number < 0 == seen.least and column.kind == "integer"
     also = ", and none was negative" if is_count else ""
-    rest = f" but for the {seen.n // TRIM} lowest and highest" if seen.n >= TRIM else ""
+    left_out = seen.n // TRIM  # at either end
+    ends = "lowest and the highest" if left_out == 1 else f"{left_out} lowest and highest"
+    rest = f" without the {ends}" if left_out else ""
     return (
         f"{state.index.words(cell)}: got {value}, but the {seen.n} values known there are from {low} to "
         f"{high}{rest}{also}."

@@ -97,11 +97,11 @@ class Rounds:
     ) -> NewestRound:
         """Return the round whose scores to choose by.
 
-        A new round starts if there was none, or if the last one does not rest on event ``since`` or a later
-        one. Otherwise the newest round is the log's last, or one that was started here and still follows it.
-        Each round that must be run costs a completion and its scores. Without ``may_run``, an earlier round
-        of the log will do if it is at hand. If the new round is ``tentative``, the adviser's state before it
-        is kept, since the round may never make it into the log.
+        A new round starts if there was none, if the last one does not rest on event ``since`` or a later
+        one, or if a column has got another category since. Otherwise the newest round is the log's last, or
+        one that was started here and still follows it. Each round that must be run costs a completion and its
+        scores. Without ``may_run``, an earlier round of the log will do if it is at hand. If the new round is
+        ``tentative``, the adviser's state before it is kept, since the round may never make it into the log.
         """
         self._recover()
         return self.after(self._wanted(since, may_run=may_run), tentative=tentative)
@@ -110,13 +110,13 @@ class Rounds:
         rounds, at_hand = list(self._log.state.rounds), self._done
         follows = since is None and at_hand[:-1] == rounds
         will_do = not may_run and at_hand == rounds[: len(at_hand)]
-        if at_hand and (follows or will_do):
+        if at_hand and (follows or will_do) and at_hand[-1] >= self._log.state.recoded:
             return at_hand
         return [*rounds, self._log.state.table_number] if self._begins(since) else rounds
 
     def _begins(self, since: int | None) -> bool:
         rounds = self._log.state.rounds
-        return not rounds or (since is not None and rounds[-1] < since)
+        return not rounds or rounds[-1] < max(since or 0, self._log.state.recoded)
 
     def after(self, rounds: list[int], *, tentative: bool = False) -> NewestRound:
         """Return the last of these rounds, given by the numbers of the events that they were based on."""
@@ -215,6 +215,10 @@ class Rounds:
             known = content["rounds"]
             if known != rounds[: len(known)] or 0 < len(known) <= len(self._done):
                 return
+            if known and self._log.state.recoded:
+                if known[-1] < self._log.state.recoded:
+                    return
+                self._adviser.begin_anew(self._log.state.table().layout)
             prices = self._in_force.prices_as_of(known[-1]) if known else self._in_force.prices
             self._adviser.resume(content["adviser"], lambda: next(self._log.tables(known[-1:])), prices)
             self._done, self._saved = list(known), len(known)

@@ -25,6 +25,7 @@ from cellworth.campaign.leases import Hold, Leases
 from cellworth.campaign.spending import Due, Spending, Terms, terms_map
 from cellworth.errors import DataError
 from cellworth.prices.sampled_cost import CellsLeft
+from cellworth.table.more_categories import with_category
 
 
 class State:
@@ -61,6 +62,11 @@ class State:
     stage : {"open", "closed", "archived"}
     table_path : str or None
         Where the founding table is now, if it was moved.
+    categories : list of (str, str, str or None)
+        The categories that were added, in this order: the column, the category, and which it comes before.
+    recoded : int
+        The number of the last event that added one; 0 if none did. Numeric columns of earlier tables stand
+        for other categories.
     stands_for : CellsLeft or None
         The cells of all rows, in the state of a sample of them; None if these are all rows.
     """
@@ -82,6 +88,8 @@ class State:
         self.price_changes: list[tuple[int, PricesChanged]] = []
         self.stage: Stage = "open"
         self.table_path: str | None = None
+        self.categories: list[tuple[str, str, str | None]] = []
+        self.recoded = 0
         self.stands_for: CellsLeft | None = None
 
     @property
@@ -224,6 +232,15 @@ class State:
         """Append the rows of a packed table."""
         self.cells.extend(packed)
 
+    def add_category(self, column: str, category: str, before: str | None, number: int) -> None:
+        """Let a column hold one more category; O(n)."""
+        j = self.index.column(column)
+        new = with_category(self.index.columns[j], category, before)
+        self.cells.recode(j, new)
+        self.index.replace(j, new)
+        self.categories.append((column, category, before))
+        self.recoded = number
+
     def hold(self, cells: Sequence[CellName], who: str, until: datetime) -> None:
         """Keep cells for somebody."""
         self.open.hold(self._cells(cells), Hold(who, until))
@@ -267,6 +284,8 @@ class State:
             plain["labels"] = labels
         if self.table_path is not None:
             plain["table_path"] = self.table_path
+        if self.categories:
+            plain["categories"] = [self.recoded, [list(each) for each in self.categories]]
         return plain
 
     @classmethod
@@ -276,6 +295,9 @@ class State:
         Raises LookupError, TypeError or ValueError if it cannot be a state of this table.
         """
         state = cls(original)
+        number, categories = plain.get("categories", (0, []))
+        for column, category, before in categories:
+            state.add_category(column, category, before, int(number))
         state.cells.restore(plain)
         state.number, state.table_number = int(plain["number"]), int(plain["table_number"])
         state.time = None if plain["time"] is None else datetime.fromisoformat(plain["time"])

@@ -76,8 +76,15 @@ class WrongUsage(click.UsageError):
 
 
 def comma_hint(text: object) -> str:
-    """Return how to write a number that has a decimal comma, as a sentence with a leading space, or ""."""
-    return " Write 1234.5 for 1.234,5." if isinstance(text, str) and "," in text else ""
+    """Return how to write a number that has a decimal comma, as a sentence with a leading space, or "".
+
+    >>> comma_hint("1.500,50")
+    ' Write 1500.50.'
+    """
+    from cellworth.table.text_file import point_number
+
+    number = point_number(text) if isinstance(text, str) and "," in text else None
+    return "" if number is None else f" Write {number}."
 
 
 class _Number(click.ParamType):  # type: ignore[type-arg] # it takes none in older versions

@@ -46,6 +46,7 @@ COMMANDS = {
     "extend": "campaign_commands.extend",
     "budget": "manage_commands.budget",
     "prices": "manage_commands.prices",
+    "category": "manage_commands.category",
     "stage": "manage_commands.stage",
     "release": "manage_commands.release",
     "clock": "manage_commands.clock",

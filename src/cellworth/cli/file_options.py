@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cellworth.cli import options, shell_completion
+from cellworth.cli import options
 from cellworth.cli.build_command import Option, WrongUsage
 from cellworth.errors import MissingMarkWarning, SampleWarning
 
@@ -39,11 +39,7 @@ DateFormat = Annotated[
 
 NeededTarget = Annotated[
     str | None,
-    Option(
-        metavar="COLUMN",
-        help="The column to predict; needed with a table of your own.",
-        autocompletion=shell_completion.columns_of_table,
-    ),
+    options.column_of_table("The column to predict; needed with a table of your own."),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Commands to manage a running campaign: take, give-back, release, budget, prices, stage, clock."""
+"""Commands to manage a running campaign: take, give-back, release, budget, prices, category, stage, clock."""
 
 from __future__ import annotations
 
@@ -139,6 +139,32 @@ def prices(
     with on.campaign() as campaign:
         changed = campaign.change_prices(writing.prices_like(campaign, file), who=on.who, reason=reason)
         _told(campaign, "prices", changed=changed, as_json=as_json)
+
+
+def category(
+    *,
+    column: Annotated[str, Argument(metavar="COLUMN", help="The column.")],
+    new: Annotated[str, Argument(metavar="CATEGORY", help="What its cells may hold from now on, too.")],
+    before: Annotated[
+        str | None,
+        Option(metavar="CATEGORY", help="Which one it comes before, in an ordered column; else the highest."),
+    ] = None,
+    reason: Reason = None,
+    on: options.RecordOptions,
+    as_json: options.Json = False,
+) -> None:
+    """Add a category to a column, for answers that no row had when the campaign began.
+
+    Check first that it is not another spelling of one that is there. The next ask is chosen from scratch.
+
+    Example: cellworth category stage IV --reason 'a new referral' --who Ann
+    """
+    with on.campaign() as campaign:
+        changed = campaign.add_category(column, new, before=before, who=on.who, reason=reason)
+        if as_json:
+            print_json({"changed": changed, "column": column, "category": new})
+        else:
+            print(f"Column {column} {'may now hold' if changed else 'holds already'}: {new}")
 
 
 def stage(

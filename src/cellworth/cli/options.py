@@ -55,25 +55,18 @@ TablePath = Annotated[
         metavar="TABLE", help="A .csv, .tsv or .txt file (optionally .gz), or an .xlsx or .parquet file."
     ),
 ]
-Target = Annotated[
-    str,
-    Option(metavar="COLUMN", help="The column to predict.", autocompletion=shell_completion.columns_of_table),
-]
-OptionalTarget = Annotated[
-    str | None,
-    Option(
-        metavar="COLUMN",
-        help="The column to predict, if there is one.",
-        autocompletion=shell_completion.columns_of_table,
-    ),
-]
+
+
+def column_of_table(help_text: str) -> Any:
+    """Return an option that names a column of the table of the command."""
+    return Option(metavar="COLUMN", help=help_text, autocompletion=shell_completion.columns_of_table)
+
+
+Target = Annotated[str, column_of_table("The column to predict.")]
+OptionalTarget = Annotated[str | None, column_of_table("The column to predict, if there is one.")]
 RowId = Annotated[
     str | None,
-    Option(
-        metavar="COLUMN",
-        help="The column that holds the row ids. By default, rows are numbered from 0.",
-        autocompletion=shell_completion.columns_of_table,
-    ),
+    column_of_table("The column that holds the row ids. By default, rows are numbered from 0."),
 ]
 Missing = Annotated[
     list[str] | None,

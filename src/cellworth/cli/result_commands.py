@@ -72,7 +72,10 @@ def _what(record: dict[str, Any], campaign: Campaign) -> str:
             "no limit" if each is None else money_text(each, campaign.prices.currency) for each in both
         )
         return f"from {old} to {new}" + _because(record)
-    if record["kind"] == "stage changed":
+    if record["kind"] == "category added":
+        before = "" if record["before"] is None else f", before {record['before']}"
+        return f"{record['column']}: {record['new']}{before}{_because(record)}"
+    if record["kind"] in ("stage changed", "table moved"):
         return f"from {record['old']} to {record['new']}" + _because(record)
     if record["kind"] == "prices changed":
         return "for cells asked for from now on" + _because(record)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,8 +15,10 @@ from cellworth.cli import options
 from cellworth.cli.build_command import Argument, Option, WrongUsage
 from cellworth.cli.options import check_there, usage
 from cellworth.cli.output import count, print_json, print_table
+from cellworth.shown_numbers import people_write
 
 if TYPE_CHECKING:
+    from cellworth.campaign.assessment.status import Totals
     from cellworth.campaign.maintenance import CheckedCampaign
     from cellworth.campaign.stores import Store
 
@@ -27,28 +30,36 @@ def list_campaigns(store: options.Store = options.DEFAULT_STORE, as_json: option
     """
     found = _campaigns(store)
     if as_json:
-        print_json({"campaigns": found})
+        print_json({"campaigns": [each.record for each in found]})
     elif not found:
         print(f"There are no campaigns in {store}")
     else:
-        rows = [
-            (
-                each["name"],
-                f"{each['created']:%Y-%m-%d}",
-                each["rows"],
-                each["columns"],
-                each["strategy"],
-                f"{each['spent']:.2f}",
-                "no limit" if each["budget"] is None else f"{each['budget']:.2f}",
-                each["open"],
-            )
-            for each in found
-        ]
         header = ("name", "started", "rows", "columns", "strategy", "spent", "budget", "out")
-        print_table(header, rows, right=("rows", "columns", "spent", "budget", "out"))
+        print_table(
+            header, [each.line() for each in found], right=("rows", "columns", "spent", "budget", "out")
+        )
 
 
-def _campaigns(store: str) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class _Listed:
+    """A campaign on the list: what programs get, and how its people write money."""
+
+    record: dict[str, Any]
+    totals: Totals
+    decimal: str
+
+    def line(self) -> tuple[object, ...]:
+        """Return what people get, each campaign's numbers with its own decimal mark and currency."""
+        found, totals = self.record, self.totals
+        with people_write(self.decimal):
+            spent = totals.text(totals.spent)
+            budget = "no limit" if totals.budget is None else totals.text(totals.budget)
+        started = f"{found['created']:%Y-%m-%d}"
+        size = (found["rows"], found["columns"])
+        return (found["name"], started, *size, found["strategy"], spent, budget, found["open"])
+
+
+def _campaigns(store: str) -> list[_Listed]:
     from cellworth.campaign import Campaign
     from cellworth.campaign.stores import open_store
     from cellworth.campaign.stores.address import read_address
@@ -63,18 +74,17 @@ def _campaigns(store: str) -> list[dict[str, Any]]:
         for name in place.names():
             campaign = Campaign.open(place, name)
             totals = campaign.totals()
-            found.append(
-                {
-                    "name": name,
-                    "created": campaign.created,
-                    "rows": totals.rows,
-                    "columns": totals.columns,
-                    "strategy": campaign.strategy,
-                    "spent": totals.spent,
-                    "budget": totals.budget,
-                    "open": totals.open,
-                }
-            )
+            record = {
+                "name": name,
+                "created": campaign.created,
+                "rows": totals.rows,
+                "columns": totals.columns,
+                "strategy": campaign.strategy,
+                "spent": totals.spent,
+                "budget": totals.budget,
+                "open": totals.open,
+            }
+            found.append(_Listed(record, totals, campaign.read_options.decimal))
     finally:
         place.close()
     return found

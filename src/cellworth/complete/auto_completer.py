@@ -294,12 +294,12 @@ class AutoCompleter(Completer):
         )
 
     def _entries(self, task: SearchTask) -> list[TriedCandidate]:
-        """Return clones of the candidates, set to the kind of target there is."""
+        """Return the candidates, clones of the user's, set to the kind of target there is."""
         if self.candidates is None:
             pairs = default_candidates(labels=task.labels is not None)
         else:
-            pairs = check_candidates(self.candidates)
-        entries = [TriedCandidate(name, clone(completer)) for name, completer in pairs]
+            pairs = [(name, clone(completer)) for name, completer in check_candidates(self.candidates)]
+        entries = [TriedCandidate(name, completer) for name, completer in pairs]
         if task.labels is not None:
             kind = "number" if task.labels.classes is None else "classes"
             for entry in entries:

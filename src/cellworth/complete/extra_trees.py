@@ -18,6 +18,7 @@ from cellworth.complete.compiled.library import address, kernels
 
 SAME = 1e-7  # features that differ by no more within a node do not split it: rounding would decide
 TIE = 1e-9  # of a node's sum of squares: of splits that gain within this, the first is taken, for that reason
+NUMBERS_AT_ONCE = 1_000_000  # of rows to permute for some trees
 
 
 @dataclass(frozen=True)
@@ -156,8 +157,11 @@ def draw_bags(
 ) -> tuple[IntArray, npt.NDArray[np.uint64]]:
     """Return the rows (T, n_rows) of each tree, ascending, and the key (T,) of its random numbers."""
     bags: IntArray = np.empty((n_trees, n_rows), dtype=np.int32)
-    for bag in bags:
-        bag[:] = rng.permutation(m)[:n_rows]
+    at_once = max(1, NUMBERS_AT_ONCE // m)
+    for first in range(0, n_trees, at_once):
+        some = bags[first : first + at_once]
+        rows = np.tile(np.arange(m), (len(some), 1))  # of 64 bits: NumPy has a faster way for these
+        some[:] = rng.permuted(rows, axis=1, out=rows)[:, :n_rows]
     bags.sort(axis=1)
     return bags, rng.integers(2**64, size=n_trees, dtype=np.uint64)
 

@@ -109,7 +109,7 @@ class NNLSCompleter(FactoredCompleter):
 
     Per step, on n rows and d <= n columns: 3 n d^2 flops, about ten passes over the table and an
     eigendecomposition of a d x d matrix (n x n for n < d). The choice of the penalty uses at most
-    10,000 rows. Memory: seven arrays of the table's size besides the table.
+    10,000 rows. Memory: eight arrays of the table's size besides the table.
 
     References
     ----------
@@ -274,7 +274,7 @@ def minimise(
     ten passes over the table. The objective is recorded once the final penalty is reached. From then
     on, a step whose momentum increases it is retaken without momentum.
     """
-    norm = norm_or_one(values)
+    norm, weights = norm_or_one(values), observed.astype(values.dtype)
     X = np.zeros_like(values) if start is None else start.left @ start.right
     fit = Factors(values[:, :0], values[:0])
     present, before, theta, momentum, rest = max(penalty, first_penalty), X, 1.0, 0.0, 0
@@ -283,13 +283,15 @@ def minimise(
         fit.n_iter += 1
         rest -= 1
         curvature = here.curvature * (CURVATURE_FALL if rest < 0 else 1.0)
-        Y = here.table + momentum * (here.table - before)
-        new = _step(values, observed, Y, present, rank, curvature)
+        Y = here.table - before
+        Y *= momentum
+        Y += here.table
+        new = _step(values, weights, Y, present, rank, curvature)
         if new.curvature > curvature:
             rest = SOUND_STEPS
         if fit.objective and new.objective > here.objective:
             theta = 1.0
-            new = _step(values, observed, here.table, present, rank, new.curvature)
+            new = _step(values, weights, here.table, present, rank, new.curvature)
         if fit.objective and new.objective > here.objective:
             fit.converged = True  # only rounding makes a step without momentum fail
             break
@@ -308,18 +310,21 @@ def minimise(
 
 
 def _step(
-    values: FloatArray, observed: BoolArray, Y: FloatArray, penalty: float, rank: int, curvature: float
+    values: FloatArray, weights: FloatArray, Y: FloatArray, penalty: float, rank: int, curvature: float
 ) -> Iterate:
-    """Take one proximal step from Y, with the first valid tau from ``curvature`` up to 1."""
+    """Take one proximal step from Y, with the first valid tau from ``curvature`` up to 1.
+
+    ``weights`` (n, d) are 1 where cells are observed, else 0.
+    """
     gradient = Y - values
-    gradient *= observed
+    gradient *= weights
     while True:
         A = gradient * (-1 / curvature)
         A += Y
         X, singular_values, basis = _shrink(A, penalty / curvature, rank)
         np.subtract(X, Y, out=A)
         length = sum_of_squares(A)
-        A *= observed
+        A *= weights
         if curvature >= 1 or sum_of_squares(A) <= curvature * length:
             break
         curvature = min(1.0, curvature / CURVATURE_FALL)

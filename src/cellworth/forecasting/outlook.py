@@ -10,7 +10,7 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.errors import ParameterError
-from cellworth.forecasting.rising_curve import RisingCurve
+from cellworth.forecasting.curve_by_share import RisingCurve
 from cellworth.model import average_names
 from cellworth.model.cross_validation import Estimate
 from cellworth.optional_packages import require

@@ -23,7 +23,7 @@ from cellworth.blocks.thread_engine import worker_threads
 from cellworth.complete import GaussianCompleter
 from cellworth.complete.gaussian.fit_gaussian import MarginKind
 from cellworth.errors import DataError
-from cellworth.forecasting.rising_curve import LEAST_LEFT, level_error
+from cellworth.forecasting.curve_by_share import LEAST_LEFT, level_error
 from cellworth.model.candidates import Candidate
 from cellworth.model.complete_rows import complete_rows_score, row_counts, unknown_share
 from cellworth.model.cross_validation import Score, score_predictions, widened

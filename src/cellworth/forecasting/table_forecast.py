@@ -13,9 +13,9 @@ import numpy as np
 
 from cellworth.arrays import Float64Array, IntArray
 from cellworth.errors import DataError, ParameterError
-from cellworth.forecasting.curve_forecast import project
+from cellworth.forecasting.curve_by_money import project
+from cellworth.forecasting.curve_by_share import rising_curve
 from cellworth.forecasting.outlook import Outlook
-from cellworth.forecasting.rising_curve import rising_curve
 from cellworth.forecasting.scores_at_depths import DEPTHS, EarlierRows, scores_at_depths
 from cellworth.forecasting.stop_rule import NEXT
 from cellworth.model.candidates import Candidate, candidate_named, own_candidates
@@ -116,7 +116,7 @@ def forecast(
     -----
     Costs a search for a model if it is "auto", then five depths, each with five fits of the completer and of
     the model; of a longer table, 2,000 labelled rows are used, and 4,000 for the search. The mathematics is
-    in `cellworth.forecasting.rising_curve`.
+    in `cellworth.forecasting.curve_by_share`.
 
     Examples
     --------

@@ -209,7 +209,10 @@ def check_stop(
             raise ParameterError("confidence is for classes; for a number, give deviation or error_cost")
         check_number("confidence", confidence, above=0)
         if confidence > 1:
-            raise ParameterError(f"confidence must be a probability, at most 1; got {confidence!r}")
+            raise ParameterError(
+                f"{named('confidence')} must be a probability, at most 1 (write 0.9 for 90 %); got "
+                f"{confidence:g}"
+            )
     if deviation is not None:
         if not is_number:
             raise ParameterError("deviation is for numbers; for classes, give confidence or error_cost")

@@ -353,7 +353,7 @@ class Policy:
             spread = float(planned.outputs.std())
             return f"further cells would move the prediction by only {short_number(spread)}"
         if planned.alone[available].min() > left:
-            return f"no cell costs at most the {shown(left, '.2f')} that are left of the row's budget"
+            return f"each of its missing cells costs more than the {shown(left, '.2f')} left of its budget"
         return None
 
     def _is_sure(self, information: Information, row: int) -> bool:

@@ -7,7 +7,7 @@ import re
 from cellworth.errors import CellworthError, ParameterError
 from cellworth.messages import shorten
 from cellworth.prices.money import Money
-from cellworth.shown_numbers import shown
+from cellworth.shown_numbers import reworded, shown
 
 _CODE = re.compile("[A-Z]{3}")
 _DOLLARS_AND_PESOS = (
@@ -109,7 +109,7 @@ def check_digits(
         digits = digits_of(currency)
         raise problem(
             f"{what} must have at most {digits} digits after the point, as amounts in {currency} do; got "
-            f"{amount}."
+            f"{reworded(repr(amount))}."
         )
     return amount
 

@@ -17,6 +17,7 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, not_there, shorten
 from cellworth.prices.currency import (
     check_currency,
+    check_digits,
     currency_of,
     may_be_one_currency,
     without_currency,
@@ -25,6 +26,7 @@ from cellworth.prices.group import Group
 from cellworth.prices.money import is_exact
 from cellworth.prices.rules import ByColumn, PriceRule, check_price, check_visit
 from cellworth.setting_names import by_door, setting
+from cellworth.shown_numbers import shown
 from cellworth.table.files import File, check_csv_name, check_readable
 from cellworth.table.parse_values import cannot_be_stored, is_comma_number, parse_booleans, parse_numbers
 from cellworth.table.read_csv import read_records
@@ -64,14 +66,22 @@ class _PriceLine:
                     python="", command_line=f", or add {setting('decimal', ',')}", pages="", rest=""
                 )
                 remedy = f"Write a point, not a comma{also}."
+            such = shown(7.27, "g")
             raise DataError(
-                f"{where} must be a number such as 7.27; got {got}. {remedy if text else 'Fill it in.'}"
+                f"{where} must be a number such as {such}; got {got}. {remedy if text else 'Fill it in.'}"
             )
         if not is_exact(text, float(numbers[0])):
             raise DataError(f"{where} has more digits than can be kept; got {shorten(text)}. Round it.")
         if self.column == VISIT:
             return check_visit(float(numbers[0]), DataError, where)
         return check_price(float(numbers[0]), where, DataError)
+
+    @property
+    def amounts(self) -> tuple[str, ...]:
+        """The fields that hold a price."""
+        if self.column == CURRENCY:
+            return ()
+        return ("price", "price_after_first") if self.group else ("price",)
 
     @property
     def marks(self) -> set[str]:
@@ -126,6 +136,10 @@ def read_prices(
     if not (prices or groups or OTHERS in special):
         raise DataError(f"{path}: expected at least one price, got none. Add a line for each column.")
     currency = _one_currency(lines, currency)
+    for line in lines:
+        for field in line.amounts:
+            where = f"{line.place}, column {field!r}: the price of {shorten(line.column)}"
+            check_digits(line.amount(field), currency, where, DataError)
     built = tuple(_build_group(name, members) for name, members in groups.items())
     places = {line.column: f"{line.place}, column 'column'" for line in lines}
     return ByColumn(prices, special.get(OTHERS), places), built, special.get(VISIT, 0.0), currency

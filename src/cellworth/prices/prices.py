@@ -266,7 +266,9 @@ class Prices:
         for j, name in enumerate(names):
             for price in np.unique(listed.own[:, j]).tolist():
                 check_digits(price, self.currency, f"prices of column {shorten(name)}", DataError)
-            check_digits(float(listed.fee[j]), self.currency, f"the fee of column {shorten(name)}", DataError)
+        for group in self.groups:
+            for name, first in zip(group.columns, group.first, strict=True):
+                check_digits(first, self.currency, f"the first price of column {shorten(name)}", DataError)
         check_digits(self.visit, self.currency, "the price of a visit", DataError)
 
     @classmethod

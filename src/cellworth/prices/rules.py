@@ -25,6 +25,7 @@ from cellworth.errors import CellworthError, DataError, ParameterError
 from cellworth.messages import listing, not_there, shorten
 from cellworth.prices.money import is_exact
 from cellworth.setting_names import by_door
+from cellworth.shown_numbers import reworded
 from cellworth.table import Table
 from cellworth.table.parse_values import label
 
@@ -370,7 +371,9 @@ def _number(value: object) -> float | None:
 
 
 def _shown(value: object) -> str:
-    return f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else shorten(value)
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    return reworded(repr(value)) if isinstance(value, float) else shorten(value)
 
 
 def _remedy(amount: float | None) -> str:

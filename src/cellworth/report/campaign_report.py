@@ -10,7 +10,7 @@ import numpy as np
 
 import cellworth
 from cellworth.campaign import Campaign, Status
-from cellworth.forecasting.curve_forecast import VISIBLE
+from cellworth.forecasting.curve_by_money import VISIBLE
 from cellworth.messages import count
 from cellworth.optional_packages import require
 from cellworth.prices.currency import in_currency, money_text
@@ -22,6 +22,7 @@ from cellworth.report.column_tables import column_table
 from cellworth.report.ledger_summary import LedgerEntry, ledger_entries
 from cellworth.report.map_on_blocks import drawn_rows
 from cellworth.report.summaries import SummaryInputs, inputs_of
+from cellworth.shown_numbers import people_write, shown
 from cellworth.strategy import Purchase
 from cellworth.table.column import Column
 from cellworth.table.files import check_folder, replace_file
@@ -53,8 +54,8 @@ def write_report(
 ) -> None:
     """Write a campaign report as one HTML page: curve, map, worths and prices, columns, ledger.
 
-    The page is self-contained, runs no scripts, and shows at most 2,000 lines of the ledger. The file is
-    replaced atomically.
+    The page is self-contained, runs no scripts, and shows at most 2,000 lines of the ledger. Its numbers have
+    the decimal mark of the campaign's table. The file is replaced atomically.
 
     Parameters
     ----------
@@ -104,7 +105,8 @@ def write_report(
     def of_parts(done: int) -> None:
         report(points + done, points + of_page)
 
-    text = _page(campaign, status or campaign.status(progress=of_status), of_parts)
+    with people_write(campaign.read_options.decimal):
+        text = _page(campaign, status or campaign.status(progress=of_status), of_parts)
     replace_file(Path(path), lambda part: _write(part, text))
     of_parts(of_page)
 
@@ -147,16 +149,20 @@ def _at_a_glance(status: Status) -> str:
         items.insert(1, ("money left", status.text(status.left), "after spent and reserved money"))
     score, gain, ahead = status.score, status.gain, status.forecast.gain
     if score is not None:
-        interval = f"95 % interval {score.low:.3f} to {score.high:.3f}"
-        items.append((f"{status.metric} now", f"{score.value:.3f}", interval))
+        interval = f"95 % interval {_score(score.low)} to {_score(score.high)}"
+        items.append((f"{status.metric} now", _score(score.value), interval))
     if gain is not None:
         items.append(
-            ("change so far", f"{gain.value:+.3f}", f"95 % interval {gain.low:+.3f} to {gain.high:+.3f}")
+            (
+                "change so far",
+                _change(gain.value),
+                f"95 % interval {_change(gain.low)} to {_change(gain.high)}",
+            )
         )
     if ahead is not None:
-        interval = f"95 % interval {ahead.low:.3f} to {ahead.high:.3f}"
+        interval = f"95 % interval {_score(ahead.low)} to {_score(ahead.high)}"
         seen = ahead.value >= VISIBLE
-        figure = f"{ahead.value:+.3f}" if seen else f"below {max(ahead.high, 0.001):.3f}"
+        figure = _change(ahead.value) if seen else f"below {_score(max(ahead.high, 0.001))}"
         items.append((f"next {status.text(status.forecast.money or 0.0)} expected", figure, interval))
     return markup.tiles(items)
 
@@ -198,10 +204,10 @@ def _curve_table(status: Status) -> str:
         (
             money_text(point.spent),
             str(point.bought),
-            f"{point.score.value:.3f}",
-            f"{point.score.low:.3f} to {point.score.high:.3f}",
-            f"{point.gain.value:+.3f}",
-            f"{point.gain.low:+.3f} to {point.gain.high:+.3f}",
+            _score(point.score.value),
+            f"{_score(point.score.low)} to {_score(point.score.high)}",
+            _change(point.gain.value),
+            f"{_change(point.gain.low)} to {_change(point.gain.high)}",
         )
         for point in status.history
     ]
@@ -213,9 +219,17 @@ def _curve_table(status: Status) -> str:
 def _curve_in_words(status: Status) -> str:
     first, last = status.history[0], status.history[-1]
     return (
-        f"Line of {status.metric} against money spent: from {first.score.value:.3f} at "
-        f"{status.text(first.spent)} to {last.score.value:.3f} at {status.text(last.spent)}"
+        f"Line of {status.metric} against money spent: from {_score(first.score.value)} at "
+        f"{status.text(first.spent)} to {_score(last.score.value)} at {status.text(last.spent)}"
     )
+
+
+def _score(value: float) -> str:
+    return shown(value, ".3f")
+
+
+def _change(value: float) -> str:
+    return shown(value, "+.3f")
 
 
 def _cell_map(inputs: SummaryInputs) -> str:
@@ -237,7 +251,8 @@ def _cell_map(inputs: SummaryInputs) -> str:
         )
     if len(numbers) < n:
         caption += (
-            f" The table is in row blocks: one row in {numbers[1]:,} is drawn, {len(numbers)} of {n:,}."
+            f" The table is in row blocks: one row in {shown(int(numbers[1]), ',')} is drawn, "
+            f"{len(numbers)} of {shown(n, ',')}."
         )
     if p > MOST_COLUMNS:
         caption += f" Only the first {MOST_COLUMNS} of {p} columns are drawn."
@@ -252,8 +267,8 @@ def _cell_map(inputs: SummaryInputs) -> str:
     image = figures.mosaic(shade[:, :MOST_COLUMNS], band)
     figure = figures.draw_cell_map(image, inputs.view.table.column_names[:MOST_COLUMNS], n)
     text = f"Map of {n} rows and {p} columns: {words}"
-    shown = markup.picture(figures.to_svg(figure), "svg+xml", text, caption)
-    return markup.section("What is known", [markup.paragraph(f"Cells: {words}."), shown])
+    drawn = markup.picture(figures.to_svg(figure), "svg+xml", text, caption)
+    return markup.section("What is known", [markup.paragraph(f"Cells: {words}."), drawn])
 
 
 def _worth_and_price(columns: Sequence[ColumnSummary], currency: str | None) -> str:
@@ -349,7 +364,7 @@ def _priced(header: tuple[str, ...], currency: str | None) -> tuple[str, ...]:
 
 
 def _text(value: object) -> str:
-    return _cut(f"{value:.6g}" if isinstance(value, float) else str(value), LONGEST)
+    return _cut(shown(value, ".6g") if isinstance(value, float) else str(value), LONGEST)
 
 
 def _cut(text: str, most: int) -> str:

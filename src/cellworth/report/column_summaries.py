@@ -14,6 +14,7 @@ from cellworth.model.cross_validation import Z
 from cellworth.progress import portion
 from cellworth.report.fill_errors import LEVEL, FillError
 from cellworth.report.summaries import Summary, SummaryInputs, inputs_of
+from cellworth.shown_numbers import shown
 from cellworth.table import Column
 from cellworth.table.column import BOUNDED
 
@@ -266,7 +267,7 @@ def digits(value: float, most: int) -> str:
     >>> digits(0.01138, 3), digits(179.6, 2)
     ('0.0114', '180')
     """
-    return f"{value:,.0f}" if abs(value) >= 10 ** (most - 1) else f"{value:.{most}g}"
+    return shown(value, ",.0f" if abs(value) >= 10 ** (most - 1) else f".{most}g")
 
 
 def log_interval(value: float, spread: float) -> tuple[float, float]:

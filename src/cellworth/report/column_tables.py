@@ -42,7 +42,7 @@ def column_table(columns: Sequence[ColumnSummary], currency: str | None = None, 
         in_currency("price", currency),
         "error of the filling",
         "best single guess",
-        f"within {LEVEL:.0%} intervals",
+        f"within {100 * LEVEL:.0f} % intervals",
     )
     notes = (
         "The error is measured on known cells that were hidden and filled "

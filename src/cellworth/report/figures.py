@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from cellworth.optional_packages import require
 from cellworth.prices.currency import in_currency
 from cellworth.report.column_summaries import ColumnSummary
 from cellworth.report.summaries import short_name
+from cellworth.shown_numbers import reworded
 
 KNOWN, BOUGHT, FAINT = "#0072B2", "#E69F00", "#7F7F7F"
 """Safe for most kinds of colour blindness (Okabe and Ito)."""
@@ -54,6 +55,16 @@ def _write(figure: Any, target: Any, kind: str, text: str, transparent: bool = F
         figure.savefig(target, format=kind, dpi=150, metadata=undated, transparent=transparent)
 
 
+def _mark_ticks(*sides: Any) -> None:
+    """Write the numbers along these sides of axes with the decimal mark of `people_write`."""
+    for formatter in (side.get_major_formatter() for side in sides):
+        formatter.format_ticks = _marked(formatter.format_ticks)
+
+
+def _marked(format_ticks: Callable[[Sequence[float]], list[str]]) -> Callable[[Sequence[float]], list[str]]:
+    return lambda places: [reworded(text) for text in format_ticks(places)]
+
+
 def draw_learning_curve(status: Status) -> Any:
     """Draw the score against the money spent, with its intervals and forecast."""
     figure = new_figure(5.6, 3.5)
@@ -89,6 +100,7 @@ def draw_learning_curve(status: Status) -> Any:
     # An R2 has no lower bound, but a band far below 0 would hide the curve.
     axis.set_ylim(max(bottom, least - 0.02, min(0.0, float(score.min())) - 0.25), min(top, most + 0.02))
     axis.set(xlabel=in_currency("money spent", status.currency), ylabel=status.metric)
+    _mark_ticks(axis.xaxis, axis.yaxis)
     axis.grid(alpha=0.25)
     axis.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=2, fontsize="small", frameon=False)
@@ -122,6 +134,7 @@ def draw_columns(columns: Sequence[ColumnSummary], currency: str | None = None) 
     right.set(xlabel=in_currency("price of one cell", currency), xlim=(0, None))
     for axis in (left, right):
         axis.grid(axis="x", alpha=0.25)
+        _mark_ticks(axis.xaxis)
         axis.spines[["top", "right", "left"]].set_visible(False)
         axis.tick_params(axis="y", length=0)
     return figure

@@ -24,6 +24,7 @@ from cellworth.strategy.block_prices import BlockPrices
 from cellworth.strategy.block_shortlist import BlockChoice, choose_from_blocks
 from cellworth.strategy.choose_batch import batch_generator, check_sale, warm_completer
 from cellworth.strategy.registry import Strategy
+from cellworth.table import ColumnLayout
 
 NO_CELLS: IntArray = np.zeros((0, 2), dtype=np.intp)
 NO_ROWS: IntArray = np.zeros(0, dtype=np.intp)
@@ -89,16 +90,25 @@ class BlockAdviser:
                 f"strategy {strategy.name!r} chooses its parts on a table; call its settled(task) first"
             )
         self.strategy = strategy
-        self._scorer, self._selector = check_parts(copy.deepcopy(strategy.scorer), strategy.selector)
-        self.completer: Any = warm_completer(
-            strategy, None if table.target is None else table.target.label_kind
-        )
+        self._target = None if table.target is None else table.target.label_kind
         self._seed = seed
         self.rounds = 0
         self.scored: BlockRound | None = None
+        self.begin_anew(table.layout)
+
+    def begin_anew(self, layout: ColumnLayout) -> None:
+        """Forget all rounds but their number; tables have these columns from now on."""
+        self._layout, strategy = layout, self.strategy
+        self._scorer, self._selector = check_parts(copy.deepcopy(strategy.scorer), strategy.selector)
+        self.completer: Any = warm_completer(strategy, self._target)
 
     def run(self, table: BlockTable, prices: Prices) -> None:
-        """Start a round on a table, and score its cells at these prices; the passes of both."""
+        """Start a round on a table, and score its cells at these prices; the passes of both.
+
+        Begin anew if its columns changed.
+        """
+        if table.columns != self._layout.columns:
+            self.begin_anew(table.layout)
         listed = BlockPrices.of(prices, table)
         completed: CompletedBlocks = self.completer.fit(_source(table, listed)).completed_
         if table.is_sparse:
@@ -181,6 +191,7 @@ class BlockAdviser:
         """Return everything later batches depend on. Nothing in it is ever modified, so nothing is copied."""
         return {
             "rounds": self.rounds,
+            "layout": self._layout,
             "completer": copy.copy(self.completer),
             "scorer": copy.copy(self._scorer),
             "scored": self.scored,
@@ -188,7 +199,7 @@ class BlockAdviser:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Resume from a state: the next batches are those its owner would have chosen."""
-        self.rounds, self.scored = state["rounds"], state["scored"]
+        self.rounds, self.scored, self._layout = state["rounds"], state["scored"], state["layout"]
         self.completer, self._scorer = copy.copy(state["completer"]), copy.copy(state["scorer"])
 
     def to_plain(self) -> dict[str, Any] | None:

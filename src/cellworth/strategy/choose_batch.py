@@ -202,12 +202,10 @@ class Adviser:
                 f"strategy {strategy.name!r} chooses its parts on a table; call its settled(task) first"
             )
         self.strategy = strategy
-        self.completer: Any = warm_completer(strategy, target)
-        self._scorer = copy.deepcopy(strategy.scorer)
-        self._layout = layout
         self._target = target
         self._seed = seed
         self.rounds = 0
+        self.begin_anew(layout)
         self._unscored: Round | None = None
         self.scored: ScoredRound | None = None
 
@@ -222,7 +220,9 @@ class Adviser:
         )
 
     def run(self, table: Table, prices: Prices) -> None:
-        """Start a round on a table, and score its cells at these prices."""
+        """Start a round on a table, anew if its columns changed, and score its cells at these prices."""
+        if table.columns != self._layout.columns:
+            self.begin_anew(table.layout)
         encoded = table.encode(prior=True)
         with portion(0.0, 0.8):
             self.complete(encoded.X, table.y, encoded.unmeasured)
@@ -242,6 +242,12 @@ class Adviser:
         self._unscored, self.scored = Round(X, y, self._target, self.completer, rng), None
         self.rounds += 1
         return self._unscored.completed
+
+    def begin_anew(self, layout: ColumnLayout) -> None:
+        """Forget all rounds but their number; tables have these columns from now on."""
+        self._layout = layout
+        self.completer: Any = warm_completer(self.strategy, self._target)
+        self._scorer = copy.deepcopy(self.strategy.scorer)
 
     @property
     def remembers(self) -> bool:
@@ -308,6 +314,7 @@ class Adviser:
         scored = self.scored
         return {
             "rounds": self.rounds,
+            "layout": self._layout,
             "completer": copy.deepcopy(self.completer),
             "scorer": self._scorer.state(),
             "scores": None if scored is None else scored.scores,
@@ -316,7 +323,7 @@ class Adviser:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Resume from a state: the next batches are those its owner would have chosen."""
-        self.rounds = state["rounds"]
+        self.rounds, self._layout = state["rounds"], state["layout"]
         self.completer = copy.deepcopy(state["completer"])
         self._scorer = copy.deepcopy(self.strategy.scorer)
         self._scorer.restore(state["scorer"])
@@ -328,15 +335,17 @@ class Adviser:
         """Return the state as arrays and JSON; None if the completer cannot say what it has fitted."""
         if not (hasattr(self.completer, "fitted_state") and hasattr(self.completer, "restore_fitted")):
             return None
-        return self.state() | {"completer": self.completer.fitted_state()}
+        plain = self.state() | {"completer": self.completer.fitted_state()}
+        del plain["layout"]
+        return plain
 
     def resume(self, plain: dict[str, Any], table: Callable[[], Table], prices: Prices) -> None:
-        """Resume from `to_plain`; the table and prices of the last round are not needed again."""
+        """Resume from `to_plain`; the last round was on a table with the columns that are expected now."""
         completer = self.completer
         if not hasattr(completer, "restore_fitted"):
             raise ParameterError(f"{type(completer).__name__} cannot go on from what another has fitted")
         completer.restore_fitted(plain["completer"])
-        self.restore({**plain, "completer": completer})
+        self.restore({**plain, "layout": self._layout, "completer": completer})
 
     def misfit(self, p: int, least_rows: int, most_rows: int, *, labels: bool) -> str | None:
         """Say why the state cannot be that of a table with p columns and so many rows; None if it can."""

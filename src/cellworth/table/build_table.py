@@ -15,7 +15,7 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
 from cellworth.setting_names import by_door, named, setting
 from cellworth.table.column import LABELLED, Column, Kind
-from cellworth.table.dates import iso_format, restores
+from cellworth.table.dates import iso_format, restores, strptime_format
 from cellworth.table.infer_kind import find_kind, refuse_infinities, to_codes, to_values
 from cellworth.table.keywords import ColumnKeywords, TableKeywords
 from cellworth.table.missing_marks import BLANKS, open_holes, warn_of_lookalikes
@@ -37,7 +37,7 @@ from cellworth.table.raw_cells import (
     as_texts,
 )
 from cellworth.table.target import Target, make_target
-from cellworth.table.text_file import strptime_format, with_dates
+from cellworth.table.text_file import with_dates
 from cellworth.table.unmeasured_column import check_prior
 
 _NAN_BITS = np.array(np.nan).view(np.int64)
@@ -309,7 +309,8 @@ def check_names(names: Sequence[str], origin: Origin) -> None:
     for place, name in enumerate(names, start=1):
         if not name:
             raise DataError(
-                f"{origin.name}: column {place} of {len(names)} has no name. Name it in the header."
+                f"{origin.name}: column {place} of {len(names)} has no name. Name it in the header. If cells "
+                "of the header are merged, split them: its first line has a name for each column."
             )
         if cannot_be_stored(name):
             raise DataError(

@@ -1,6 +1,7 @@
 """Dates as days since 1970-01-01, a float whose fraction is the time of day, exact to the microsecond.
 
-A time with a zone is converted to UTC; a time without one is used as is. Years run from 1 to 9999.
+A time with a zone is converted to UTC; a time without one is used as is. Years run from 1 to 9999. People
+may write them in another format, such as DD.MM.YYYY.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -16,6 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from cellworth.arrays import Float64Array
+from cellworth.errors import ParameterError
+from cellworth.messages import shorten
+from cellworth.setting_names import named
 
 EPOCH = datetime(1970, 1, 1)
 FIRST_DAY = float((datetime.min - EPOCH).days)
@@ -31,6 +35,9 @@ _SHORT = re.compile(r"%-([dmHIMSjy])")  # as of GNU; other systems do not know i
 _TIME = re.compile(r"\d\d:\d\d(?::\d\d(?:\.\d+)?)?", re.ASCII)
 _ONE_ISO = re.compile(_ISO, re.ASCII)
 _DAY = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})(?:[T ].*)?", re.ASCII)
+_LETTERS = {"YYYY": "%Y", "YY": "%y", "MM": "%m", "DD": "%d", "hh": "%H", "mm": "%M", "ss": "%S"}
+_PARTS = re.compile("|".join(_LETTERS))
+_DAY_AND_MONTH = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d\d)")
 _ONLY_ISO = re.compile(rf"(?:{_ISO}\n)+", re.ASCII)
 
 
@@ -194,6 +201,54 @@ def is_date_format(text: str) -> bool:
         return read_in(text, write_in(text, moment)).date() == moment.date()
     except ValueError:
         return False
+
+
+def strptime_format(text: str) -> str:
+    """Return a format for `datetime.strptime`, from one of its own or from one such as DD.MM.YYYY.
+
+    >>> strptime_format("DD/MM/YY hh:mm"), strptime_format("%d.%m.%Y")
+    ('%d/%m/%y %H:%M', '%d.%m.%Y')
+    """
+    found = text if "%" in text else _PARTS.sub(lambda part: _LETTERS[part[0]], text)
+    if not is_date_format(found):
+        raise ParameterError(
+            f"{named('date_format')} must have a day, month and year, such as DD.MM.YYYY or %d.%m.%Y; got "
+            f"{shorten(text)}."
+        )
+    return found
+
+
+def likely_date_formats(texts: Collection[str]) -> tuple[str, ...]:
+    """Return the formats that fit all texts, if they look like dates with a day, month and year; else none.
+
+    >>> likely_date_formats(["26.08.2020", "4.7.2020"]), likely_date_formats(["04/07/2020"])
+    (('DD.MM.YYYY',), ('DD/MM/YYYY', 'MM/DD/YYYY'))
+    """
+    parts = [_DAY_AND_MONTH.fullmatch(text) for text in texts]
+    if not parts or None in parts:
+        return ()
+    first = parts[0]
+    assert first is not None  # for the type checker
+    mark, year = first[2], "Y" * len(first[4])
+    found = (f"DD{mark}MM{mark}{year}", f"MM{mark}DD{mark}{year}")
+    return tuple(each for each in found if all(map(date_reader(strptime_format(each)), texts)))
+
+
+def date_reader(pattern: str) -> Callable[[str], str | None]:
+    """Return a function that turns a text of this pattern into an ISO date, and other texts into None."""
+    with_time = any(part in pattern for part in ("%H", "%I", "%M", "%S", "%X", "%c"))
+    known: dict[str, str | None] = {}
+
+    def read(text: str) -> str | None:
+        if text not in known:
+            try:
+                moment = read_in(pattern, text)
+                known[text] = moment.isoformat() if with_time else moment.date().isoformat()
+            except ValueError:
+                known[text] = None
+        return known[text]
+
+    return read
 
 
 def restores(date_format: str, days: Float64Array, *, whole: bool) -> bool:

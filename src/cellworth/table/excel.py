@@ -39,6 +39,8 @@ def read_sheet(
     except Exception as error:  # its XML parser has errors of its own
         raise DataError(f"{file}: the Excel workbook cannot be read ({error}). Save it again.") from None
     numbered = [(number, row) for number, row in enumerate(rows, start=1) if any(row)]
+    if numbered:
+        _check_formulas(file, content, numbered)
     width = max((place + 1 for _, row in numbered for place, text in enumerate(row) if text), default=0)
     return [(row + [""] * width)[:width] for _, row in numbered], [number for number, _ in numbered]
 
@@ -69,6 +71,25 @@ def _check_size(file: Path | FileBytes, content: bytes) -> None:
         return  # the reader says so
     if size > most:
         raise DataError(f"{file}: the file is larger than {most / 1e6:g} MB uncompressed. Split it.")
+
+
+def _check_formulas(file: Path | FileBytes, content: bytes, rows: Sequence[tuple[int, list[str]]]) -> None:
+    """Refuse a column of formulas that no program has computed yet: every cell of it would be a hole."""
+    (number, names), *below = rows
+    blank = [
+        j for j, name in enumerate(names) if name and not any(row[j] for _, row in below if j < len(row))
+    ]
+    if not blank or not below:
+        return
+    sheet = require("openpyxl").load_workbook(io.BytesIO(content), read_only=True).worksheets[0]
+    sheet.reset_dimensions()
+    for row in sheet.iter_rows(min_row=number + 1):
+        for j in blank:
+            if j < len(row) and row[j].data_type == "f":
+                raise DataError(
+                    f"{file}, column {names[j]!r}: its formulas have no stored results. Open the workbook in "
+                    "a spreadsheet program, save it, and try again."
+                )
 
 
 def _text(value: object, decimal: str) -> str:

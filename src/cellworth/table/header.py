@@ -9,9 +9,8 @@ from itertools import pairwise
 
 from cellworth.errors import DataError, ReadWarning
 from cellworth.messages import listing, shorten
-from cellworth.table.dates import is_date
+from cellworth.table.dates import is_date, likely_date_formats
 from cellworth.table.parse_values import is_comma_number, is_number
-from cellworth.table.text_file import likely_date_formats
 
 _SEPARATOR_LINE = re.compile(rb'(?:\xef\xbb\xbf)?"?sep=([^"\r\n])"?[;,\t]*\r?\n', re.IGNORECASE)
 

@@ -12,7 +12,7 @@ from cellworth.errors import DataError, ParameterError, ReadWarning
 from cellworth.messages import as_mark, did_you_mean, listing, shorten
 from cellworth.setting_names import setting
 from cellworth.table.column import Kind
-from cellworth.table.dates import is_date, is_no_day, looks_like_date, parse_dates
+from cellworth.table.dates import is_date, is_no_day, likely_date_formats, looks_like_date, parse_dates
 from cellworth.table.missing_marks import BLANKS
 from cellworth.table.parse_values import (
     are_dressed_numbers,
@@ -23,7 +23,6 @@ from cellworth.table.parse_values import (
     parse_numbers,
 )
 from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, TextCounts, as_texts
-from cellworth.table.text_file import likely_date_formats
 
 MOST_DIFFERENT_TEXTS = 100
 """More distinct texts than this, most of them unique, look like names rather than categories."""
@@ -54,7 +53,8 @@ def find_kind(cells: TextCounts, column: str, origin: Origin) -> tuple[Kind, Flo
     ------
     DataError
         If most but not all texts are numbers or dates, if most are numbers with a comma, or if most of more
-        than `MOST_DIFFERENT_TEXTS` texts differ. A `ReadWarning` if all of more than `MOST_LEVELS` do.
+        than `MOST_DIFFERENT_TEXTS` texts differ. A `ReadWarning` if all of more than `MOST_LEVELS` do, or
+        if all cells that are known have the same text.
     """
     texts = cells.distinct
     numbers = parse_numbers(texts)
@@ -111,6 +111,13 @@ def _refuse_doubtful(cells: TextCounts, column: str, origin: Origin) -> None:
         )
         if len(texts) > MOST_LEVELS:
             raise DataError(said)
+        warnings.warn(said, ReadWarning, stacklevel=2)
+    if len(texts) == 1 and total < len(cells.codes):
+        said = (
+            f"{origin.column(column)}: the only text is {shorten(texts[0])}, so guesses and answers "
+            f"can be no other. Name all that it may have in {setting('categories', column=column)}, or leave "
+            "the column out."
+        )
         warnings.warn(said, ReadWarning, stacklevel=2)
     too_many = len(counts) > MOST_DIFFERENT_TEXTS and 2 * len(counts) > total
     if too_many or len(counts) == total > MOST_LEVELS:

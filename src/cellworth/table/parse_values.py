@@ -49,6 +49,10 @@ class Reworded(str):
         found.typed = typed
         return found
 
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]  # of str, one text
+        """Return what makes the same value, as in another process."""
+        return str(self), self.typed
+
 
 def parse_numbers(texts: Sequence[str]) -> Float64Array | None:
     """Convert texts to numbers, including NaN and infinities; None if any text is not a number."""

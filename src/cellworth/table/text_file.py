@@ -14,7 +14,7 @@ from typing import Any
 from cellworth.errors import DataError, ParameterError, ReadWarning
 from cellworth.messages import shorten
 from cellworth.setting_names import named, setting
-from cellworth.table.dates import as_written, is_date_format, read_in, write_in
+from cellworth.table.dates import as_written, date_reader, strptime_format, write_in
 from cellworth.table.files import File, FileBytes, place_of
 from cellworth.table.parse_values import Reworded, is_number
 from cellworth.table.raw_cells import LazyTexts, RawColumn, TextCells, TextCounts, as_texts
@@ -24,9 +24,6 @@ _COMMA_NUMBER = re.compile(
     r"[+-]?(?:\d{1,3}(?:([.' \u00a0\u202f])\d{3})(?:\1\d{3})*|\d+)(?:,\d+)?(?:[eE][+-]?\d+)?"
 )
 _GROUPING = re.compile(r"[.' \u00a0\u202f]")
-_LETTERS = {"YYYY": "%Y", "YY": "%y", "MM": "%m", "DD": "%d", "hh": "%H", "mm": "%M", "ss": "%S"}
-_PARTS = re.compile("|".join(_LETTERS))
-_DAY_AND_MONTH = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d\d)")
 
 
 @dataclass(frozen=True)
@@ -162,37 +159,6 @@ def with_dates(
     return found
 
 
-def strptime_format(text: str) -> str:
-    """Return a format for `datetime.strptime`, from one of its own or from one such as DD.MM.YYYY.
-
-    >>> strptime_format("DD/MM/YY hh:mm"), strptime_format("%d.%m.%Y")
-    ('%d/%m/%y %H:%M', '%d.%m.%Y')
-    """
-    found = text if "%" in text else _PARTS.sub(lambda part: _LETTERS[part[0]], text)
-    if not is_date_format(found):
-        raise ParameterError(
-            f"{named('date_format')} must have a day, month and year, such as DD.MM.YYYY or %d.%m.%Y; got "
-            f"{shorten(text)}."
-        )
-    return found
-
-
-def likely_date_formats(texts: Collection[str]) -> tuple[str, ...]:
-    """Return the formats that fit all texts, if they look like dates with a day, month and year; else none.
-
-    >>> likely_date_formats(["26.08.2020", "4.7.2020"]), likely_date_formats(["04/07/2020"])
-    (('DD.MM.YYYY',), ('DD/MM/YYYY', 'MM/DD/YYYY'))
-    """
-    parts = [_DAY_AND_MONTH.fullmatch(text) for text in texts]
-    if not parts or None in parts:
-        return ()
-    first = parts[0]
-    assert first is not None  # for the type checker
-    mark, year = first[2], "Y" * len(first[4])
-    found = (f"DD{mark}MM{mark}{year}", f"MM{mark}DD{mark}{year}")
-    return tuple(each for each in found if all(map(date_reader(strptime_format(each)), texts)))
-
-
 def decoded(content: bytes, encoding: str | None, name: str) -> str:
     """Return the text of a file; DataError names the line that is not in the encoding."""
     if encoding is None:
@@ -293,20 +259,3 @@ def point_number(text: str) -> str | None:
     if _COMMA_NUMBER.fullmatch(text) is None:
         return None
     return _GROUPING.sub("", text).replace(",", ".")
-
-
-def date_reader(pattern: str) -> Callable[[str], str | None]:
-    """Return a function that turns a text of this pattern into an ISO date, and other texts into None."""
-    with_time = any(part in pattern for part in ("%H", "%I", "%M", "%S", "%X", "%c"))
-    known: dict[str, str | None] = {}
-
-    def read(text: str) -> str | None:
-        if text not in known:
-            try:
-                moment = read_in(pattern, text)
-                known[text] = moment.isoformat() if with_time else moment.date().isoformat()
-            except ValueError:
-                known[text] = None
-        return known[text]
-
-    return read

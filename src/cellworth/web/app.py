@@ -14,7 +14,6 @@ from starlette.staticfiles import StaticFiles
 from cellworth import __version__
 from cellworth.errors import ParameterError
 from cellworth.report import SUMMARIES, summarise
-from cellworth.report.first_look import first_look, quick_status
 from cellworth.web import error_responses, monitoring, pages
 from cellworth.web.api import routers as api_routers
 from cellworth.web.campaign_pool import CampaignPool
@@ -28,6 +27,7 @@ from cellworth.web.security.guards import OwnOrigin, SafeHeaders, SizeLimit
 from cellworth.web.security.tokens import Access
 from cellworth.web.uploads import Uploads
 from cellworth.web.webhooks import Webhooks, check_webhooks
+from cellworth.web.worker_tasks import first_look, quick_status
 
 LARGEST_UPLOAD = 50_000_000
 """In bytes."""

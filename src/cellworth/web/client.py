@@ -16,7 +16,7 @@ from urllib.parse import quote
 import httpx
 
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE
-from cellworth.errors import AccessError, ConflictError, DataError, ServerError
+from cellworth.errors import AccessError, ServerError
 from cellworth.forecasting import StopRule, StopWarning
 from cellworth.strategy import Purchase
 from cellworth.web.client_json import (
@@ -26,6 +26,7 @@ from cellworth.web.client_json import (
     Triples,
     answers_to_json,
     cells_to_json,
+    checked,
     event_from_json,
     lease_to_json,
     purchase_from_json,
@@ -144,7 +145,7 @@ class Client:
                     raise ServerError(f"the server cannot be reached: {error}. Try again.") from error
             else:
                 if response.status_code != 503 or attempt == attempts:
-                    return _checked(response)
+                    return checked(response)
             time.sleep(_PAUSE * 2 ** (attempt - 1))
         raise AssertionError("unreachable")
 
@@ -288,6 +289,13 @@ class RemoteCampaign:
         """Change the budget of the campaign; see `Campaign.change_budget`."""
         return bool(self._write("budget", {"budget": budget, "reason": reason}, repeatable=True))
 
+    def add_category(
+        self, column: str, category: str, *, before: str | None = None, reason: str | None = None
+    ) -> bool:
+        """Let the cells of a column hold one more category; see `Campaign.add_category`."""
+        body = {"column": column, "category": category, "before": before, "reason": reason}
+        return bool(self._write("categories", body, repeatable=True))
+
     def change_prices(self, prices: Path | tuple[str, bytes], *, reason: str | None = None) -> bool:
         """Change the prices to those of a file, a path or (name, bytes); see `Campaign.change_prices`."""
         files, data = {"prices": _named(prices)}, {} if reason is None else {"reason": reason}
@@ -382,19 +390,3 @@ def _new_key() -> str:
 
 def _named(file: Path | tuple[str, bytes]) -> tuple[str, bytes]:
     return file if isinstance(file, tuple) else (file.name, file.read_bytes())
-
-
-def _checked(response: httpx.Response) -> httpx.Response:
-    """Return a response, or raise its problem as the error the library would raise."""
-    if response.is_success:
-        return response
-    try:
-        detail = str(response.json()["detail"])
-    except (ValueError, KeyError, TypeError):  # not from our server but, say, from a proxy
-        detail = f"the server answered {response.status_code}."
-    status = response.status_code
-    if status == 409:
-        raise ConflictError(detail)
-    if status in (401, 403, 421):
-        raise AccessError(detail)
-    raise (ServerError if status >= 500 else DataError)(detail)

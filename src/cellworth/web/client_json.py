@@ -1,4 +1,4 @@
-"""What the client sends and receives as JSON: library objects to and from plain data."""
+"""What the client sends and receives: library objects to and from plain data, and problems as errors."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
+import httpx
+
 from cellworth.campaign import Totals
 from cellworth.campaign.answers import as_cells
 from cellworth.campaign.leases import parse_lease
+from cellworth.errors import AccessError, ConflictError, DataError, ServerError
 from cellworth.strategy import Purchase
 
 Cells = Iterable[tuple[object, str] | Purchase]
@@ -97,3 +100,19 @@ def lease_to_json(lease: str | timedelta | None) -> str | None:
     """Return a lease as JSON."""
     span = parse_lease(lease)
     return None if span is None else f"{span.total_seconds() / 60:f}m"
+
+
+def checked(response: httpx.Response) -> httpx.Response:
+    """Return a response, or raise its problem as the error the library would raise."""
+    if response.is_success:
+        return response
+    try:
+        detail = str(response.json()["detail"])
+    except (ValueError, KeyError, TypeError):  # not from our server but, say, from a proxy
+        detail = f"the server answered {response.status_code}."
+    status = response.status_code
+    if status == 409:
+        raise ConflictError(detail)
+    if status in (401, 403, 421):
+        raise AccessError(detail)
+    raise (ServerError if status >= 500 else DataError)(detail)

@@ -115,11 +115,15 @@ def _do(campaigns: _Campaigns, job: Job) -> tuple[str, Any, int]:
 
 
 def _read(source: BinaryIO, jobs: queue.SimpleQueue[Job]) -> None:
-    """Queue incoming jobs; exit the process, busy or not, when the input ends."""
-    with contextlib.suppress(EOFError):
+    """Queue incoming jobs; exit the process, busy or not, when the input ends or makes no sense."""
+    try:
         while True:
             jobs.put(_receive(source))
-    os._exit(0)
+    except EOFError:
+        os._exit(0)
+    except Exception:  # nobody would answer those who wait for this job, or for any later one
+        traceback.print_exc()
+        os._exit(1)
 
 
 def _receive(source: BinaryIO) -> Any:

@@ -68,6 +68,7 @@ def test_the_level_is_the_highest_that_there_is(level):
         test_streamed_step.test_one_of_many_systems_that_is_not_positive_definite_is_noticed,
         test_streamed_step.test_a_matrix_that_is_not_positive_definite_is_noticed,
         test_pattern_systems_compiled.test_systems_equal_one_row_at_a_time,
+        test_pattern_systems_compiled.test_diagonals_are_those_of_numpy,
         test_sampled_start.test_the_compiled_solution_is_that_in_numpy,
     ],
     ids=lambda test: test.__name__,

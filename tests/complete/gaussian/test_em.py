@@ -1,10 +1,11 @@
 """EM: the likelihood never falls, and it ends where it should."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.complete.gaussian.dense_gaussian import pairwise_start
+from cellworth.complete.gaussian.dense_gaussian import DenseGaussian, pairwise_start
 from cellworth.complete.gaussian.em import run_em
 from cellworth.complete.gaussian.factor_gaussian import factor_start
 from tests.complete.gaussian import textbook
@@ -38,3 +39,10 @@ def test_without_holes_em_gives_mean_and_covariance_of_the_sample():
     went = run_em(em_on(start, observed, X, 0.0), start, n_cells=X.size, tol=1e-9, max_iter=50)
     np.testing.assert_allclose(went.model.mean, X.mean(axis=0), atol=1e-10)
     np.testing.assert_allclose(went.model.covariance, np.cov(X.T, bias=True), atol=1e-10)
+
+
+def test_a_start_without_a_likelihood_is_no_result():
+    observed, X = np.ones((4, 2), dtype=bool), np.arange(8.0).reshape(4, 2)
+    start = DenseGaussian(np.array([np.nan, 0.0]), np.eye(2))
+    with pytest.raises(np.linalg.LinAlgError, match="without a finite likelihood"):
+        run_em(em_on(start, observed, X, 0.0), start, n_cells=X.size, tol=1e-9, max_iter=50)

@@ -55,6 +55,17 @@ def test_the_penalised_likelihood_is_that_of_the_docstring_in_the_users_units():
     assert fitted.log_likelihood_[-1] == pytest.approx(plain_part - 4.0 / 2 * penalty, rel=1e-6)
 
 
+def test_with_factors_the_penalty_is_on_the_noise():
+    _, X = holed()
+    table = X * np.array([1.0, 10, 0.1, 1000, 1, 5])
+    fitted = plain(shrinkage=4.0, factors=2).fit(table)
+    model, width = fitted.fitted_gaussian.model, fitted.scaling_.width
+    noise, lengths = model.noise * width**2, (model.loadings**2).sum(axis=1) * width**2
+    penalty = (np.log(noise) + (np.nanvar(table, axis=0) + lengths) / noise).sum()
+    plain_part = textbook.log_likelihood(table, ~np.isnan(table), fitted.mean_, fitted.covariance_)
+    assert fitted.log_likelihood_[-1] == pytest.approx(plain_part - 4.0 / 2 * penalty, rel=1e-8)
+
+
 def test_without_holes_and_shrinkage_the_moments_are_those_of_the_sample():
     truth, _ = holed(1)
     fitted = plain(shrinkage=0).fit(truth)

@@ -61,6 +61,17 @@ def test_parameters_survive_the_way_to_a_vector_and_back():
         np.testing.assert_allclose(back.covariance, model.covariance, rtol=1e-12)
 
 
+def test_the_factor_and_the_precision_are_those_of_the_covariance():
+    rng = np.random.default_rng(7)
+    dense = both_models(rng, 5)[0]
+    moved = dense.from_vector(dense.to_vector() + rng.normal(size=20) / 10)  # it brings its factor
+    for model in (dense, moved, moved.on_columns(slice(1, 4)), moved.with_noise(np.ones(5))):
+        np.testing.assert_allclose(model.factor, np.linalg.cholesky(model.covariance), rtol=1e-10, atol=1e-13)
+        np.testing.assert_allclose(model.precision, np.linalg.inv(model.covariance), rtol=1e-9, atol=1e-12)
+        assert (model.precision == model.precision.T).all()
+        assert model.log_determinant() == pytest.approx(np.linalg.slogdet(model.covariance)[1])
+
+
 def test_columns_noise_and_units():
     rng = np.random.default_rng(6)
     factor, shift = rng.uniform(0.5, 2, size=4), rng.normal(size=4)

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 from cellworth import GaussianCompleter
 from cellworth.complete.compiled.library import kernels
 from cellworth.complete.gaussian import pattern_systems
-from cellworth.complete.gaussian.pattern_systems import CompiledPatterns, Patterns, Systems, diagonals
+from cellworth.complete.gaussian.pattern_systems import (
+    CompiledPatterns,
+    Patterns,
+    Systems,
+    diagonals,
+    inverse_diagonals,
+    remaining_diagonals,
+)
 from tests.conftest import need
 
 from .test_pattern_systems import positive_definite, row_by_row
@@ -23,7 +30,7 @@ def compiled():
 @given(
     seed=st.integers(0, 2**16),
     n=st.integers(1, 60),
-    d=st.sampled_from([1, 2, 3, 8, 9, 20, 140]),  # from 128 active columns on, LAPACK inverts
+    d=st.sampled_from([1, 2, 3, 4, 8, 9, 20, 140]),  # from 128 active columns on, LAPACK inverts
     share=st.sampled_from([0, 0.2, 0.6, 1]),
     order=st.sampled_from("CF"),
 )
@@ -57,15 +64,17 @@ def test_a_matrix_that_is_not_positive_definite_is_noticed(d):
         diagonals(A, np.ones((1, d), dtype=bool), remaining=True)
 
 
-@pytest.mark.parametrize("remaining", [False, True])
-def test_diagonals_are_those_of_numpy(monkeypatch, remaining):
+def test_diagonals_are_those_of_numpy():
     rng = np.random.default_rng(3)
-    A, active = positive_definite(rng, 12), rng.random((30, 12)) < 0.5
-    active[0], active[1] = False, True
-    got = diagonals(A, active, remaining=remaining)
-    monkeypatch.setattr(pattern_systems, "kernels", lambda: None)
-    plain = pattern_systems.remaining_diagonals if remaining else pattern_systems.inverse_diagonals
-    np.testing.assert_allclose(got, plain(A, active), rtol=1e-10, atol=1e-13)
+    for n, d in ((30, 12), (1, 1), (7, 5), (9, 140)):
+        A, active = positive_definite(rng, d), rng.random((n, d)) < rng.uniform(0.1, 0.9, size=(n, 1))
+        active[0], active[-1] = False, True
+        for remaining in (False, True):
+            got = diagonals(A, active, remaining=remaining)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(pattern_systems, "kernels", lambda: None)
+                of_numpy = remaining_diagonals if remaining else inverse_diagonals
+                np.testing.assert_allclose(got, of_numpy(A, active), rtol=1e-10, atol=1e-12)
 
 
 def test_a_determinant_far_beyond_a_number_is_still_a_logarithm():

@@ -1,10 +1,14 @@
 """Manage by REST: budget, prices, leases and names; tokens are listed, revoked, and signed out."""
 
+from typing import get_args, get_type_hints
+
 import pytest
 from starlette.testclient import TestClient
 
+from cellworth.campaign.event_codec import KINDS
 from cellworth.errors import ConflictError, DataError
 from cellworth.web import create_app
+from cellworth.web.api.json_bodies import EventOut
 from cellworth.web.client import Client
 from cellworth.web.security.tokens import Access, add_token, id_of
 from tests.web.servers import LOCAL, OUTSIDE, api, problem
@@ -31,6 +35,25 @@ def test_another_budget_and_other_prices(study, http):
     assert (records[1]["new"], records[1]["who"], records[2]["reason"]) == (80.0, "Ann", "inflation")
     problem(http.post(api(study.name, "budget"), json={}), 422)
     problem(http.post(api(study.name, "budget"), json={"budget": -1}), 422)
+
+
+def test_a_category_that_turned_up(study, http):
+    cell = next(each for each in study.ask(count=40) if each.column == "hue")
+    with pytest.raises(DataError, match=r"add it to the categories of the column first: POST .*/cat"):
+        study.tell({(cell.row, "hue"): "pink"})
+    assert study.add_category("hue", "pink", reason="seen")
+    assert not study.add_category("hue", "pink")
+    assert study.tell({(cell.row, "hue"): "pink"}) == 1
+    added = [event for event in study.history() if event["kind"] == "category added"]
+    assert [(each["column"], each["new"], each["who"]) for each in added] == [("hue", "pink", "Ann")]
+    with pytest.raises(DataError, match="no order"):
+        study.add_category("hue", "grey", before="pink")
+    problem(http.post(api(study.name, "categories"), json={"column": "hue"}), 422)
+
+
+def test_every_kind_of_event_has_its_place_in_the_schema():
+    (kinds,) = (get_args(each) for name, each in get_type_hints(EventOut).items() if name == "kind")
+    assert set(kinds) == set(KINDS)
 
 
 def test_other_peoples_leases_and_the_clock(study, http):

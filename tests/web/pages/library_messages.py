@@ -165,7 +165,7 @@ STANDS_FOR = {
     "campaign/stores/store_protocol.py: what": "Campaign 'Xyz': its name",
     "longest": "7",
     "campaign/answer_file.py: error": "column 'Xyz': expected a number, got 'Xyz'.",
-    "campaign/answers.py: error": "column 'Xyz': expected a number, got 'Xyz'.",
+    "campaign/cell_index.py: error": "column 'Xyz': expected a number, got 'Xyz'.",
     "campaign/new_rows.py: error": "column 'Xyz': expected a number, got 'Xyz'.",
     "prices/price_file.py: error": "There is no column 'Xyz'. The columns are 'Xyz'.",
     "prices/rules.py: error": "There is no row 'Xyz'. The rows are 'Xyz'.",

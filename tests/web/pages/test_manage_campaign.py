@@ -37,6 +37,20 @@ def test_budget_and_prices_are_changed_as_events(fresh):
         assert campaign.budget == 1500
 
 
+def test_a_category_is_added(fresh):
+    with Campaign.open(fresh.url) as campaign:
+        names = [column.name for column in campaign.columns if column.categories]
+    page = fresh.look(STUDY + "/manage")
+    assert all(f"<option>{name}</option>" in page.answer.text for name in names)
+    done = fresh.send(page.form("/category"), column=names[0], category="another", reason="seen")
+    assert "The column has a new category." in done.text
+    assert "it was so already" in fresh.send(page.form("/category"), column=names[0], category="another").text
+    wrong = fresh.send(page.form("/category"), column=names[0], category="more", before="nothing")
+    assert "expected one of" in wrong.text or "have no order" in wrong.text
+    with Campaign.open(fresh.url) as campaign:
+        assert campaign.events()[-1].content.new == "another"
+
+
 def test_rows_are_added(fresh):
     with Campaign.open(fresh.url) as campaign:
         rows = campaign.table.to_csv().splitlines()[:2]

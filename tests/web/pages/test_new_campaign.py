@@ -114,6 +114,22 @@ def test_a_german_table_and_price_list_are_read_alike_and_rows_are_named(fresh):
     assert "The prices are changed" in fresh.send(manage.form("/prices"), files=new).text
 
 
+def test_a_column_with_one_text_asks_for_the_others_before_they_are_refused(fresh):
+    """A mark of missing values is no category any more, although the field had listed it."""
+    rows = "".join(f"P{k},{k},{'?' if k % 2 else 'low'},{'ill' if k % 3 else 'well'}\n" for k in range(30))
+    form = begin_form(settings(fresh, table=("t.csv", f"id,dose,rare,finding\n{rows}".encode(), "text/csv")))
+    assert form.fields["categories.1"] == "?, low"
+    said = {"missing": "?, n.k.", "kind.1": "category"}  # many put commas between marks
+    page = fresh.send(form, act="look", **said)
+    hint = "No other text will be accepted as an answer."
+    assert page.text.count(hint) == 1
+    assert begin_form(page).fields["categories.1"] == "low"
+    said["categories.1"] = "low, high"
+    page = fresh.send(begin_form(page), act="look", **said)
+    assert hint not in page.text
+    assert begin_form(page).fields["categories.1"] == "low, high"
+
+
 def test_fees_of_a_price_list_are_seen_before_they_are_fixed(fresh):
     """What a group and a visit add is money, too."""
     listed = (
@@ -122,9 +138,9 @@ def test_fees_of_a_price_list_are_seen_before_they_are_fixed(fresh):
         b"(other columns),2 EUR,,,\n(visit),4.75 EUR,,,\n"
     )
     page = fresh.send(begin_form(settings(fresh, ("p.csv", listed, "text/csv"))), act="look", **TYPED)
-    assert page.text.count("5 after the first of blood in a row") == 2
-    assert "1.5 once a value of cuff is known in the row" in page.text
-    assert "Prices are in EUR. Each visit to a row costs 4.75 more" in page.text
+    assert page.text.count("5.00 EUR after the first of blood in a row") == 2
+    assert "1.50 EUR once a value of cuff is known in the row" in page.text
+    assert "Prices are in EUR. Each visit to a row costs 4.75 EUR more" in page.text
 
 
 def test_no_digit_of_a_price_or_bound_is_lost_by_looking_again(fresh):

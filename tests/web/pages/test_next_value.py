@@ -13,6 +13,9 @@ def test_what_next_and_keep(fresh):
     assert "once all is known" in page.answer.text
     assert 'id="advice"' in page.answer.text
     assert 'value="61"' in page.answer.text
+    assert (
+        'id="advice"' in fresh.send(form, v0="21,5", confidence="99.9").answer.text
+    )  # a comma, to the worker
     wrong = fresh.send(form, v1="old", confidence="99")
     assert "expected a whole number" in wrong.answer.text
     assert wrong.answer.request.method == "GET"  # it can be loaded again

@@ -57,7 +57,7 @@ def test_nothing_that_people_meet_stays_english(campaign):
 
 def test_questions_and_kinds_are_said(campaign):
     asked = "row 'p1', column 'age': got 999, but the 40 values known there are from 20 to 80{}{}."
-    for rest in ("", " but for the 2 lowest and highest"):
+    for rest in ("", " without the lowest and the highest", " without the 2 lowest and highest"):
         for also in ("", ", and none was negative"):
             assert english_in(asked.format(rest, also)) == []
     for column in (

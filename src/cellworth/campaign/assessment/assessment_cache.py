@@ -8,8 +8,8 @@ import numpy as np
 
 from cellworth.campaign.cache import pack_cache, unpack_cache
 from cellworth.errors import UnusableCacheError
+from cellworth.forecasting.curve_by_share import RisingCurve
 from cellworth.forecasting.outlook import Outlook
-from cellworth.forecasting.rising_curve import RisingCurve
 from cellworth.model.cross_validation import Score
 
 MOST_CURVES = 3

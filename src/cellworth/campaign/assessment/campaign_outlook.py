@@ -18,6 +18,7 @@ from cellworth.model.cross_validation import sample_rows, scorable
 from cellworth.prices import Prices
 from cellworth.progress import Steps
 from cellworth.table import Target
+from cellworth.table.more_categories import answerable, with_columns
 
 if TYPE_CHECKING:
     from cellworth.arrays import Float64Array, IntArray
@@ -144,9 +145,11 @@ def _rows_of(shot: Snapshot, rows: IntArray, now: Snapshot) -> tuple[Float64Arra
     there = rows < shot.table.shape[0]
     X = np.full((len(rows), now.table.encode(prior=True).X.shape[1]), np.nan)
     y = np.full(len(rows), np.nan)
-    X[there] = shot.table.encode(prior=True).X[rows[there]]
-    assert shot.table.target is not None
-    y[there] = shot.table.target.values[rows[there]]
+    table = with_columns(shot.table, answerable(now.table))
+    X[there] = table.encode(prior=True).X[rows[there]]
+    assert table.target is not None
+    assert now.table.target is not None
+    y[there] = now.table.target.codes_of(table.target.cells)[rows[there]]
     return X, y
 
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.campaign.assessment.assessment_cache import AssessmentCache
-from cellworth.campaign.campaign_events import Extended
-from cellworth.campaign.cell_events import Corrected, Told
+from cellworth.campaign.cell_events import Told
 from cellworth.campaign.cell_values import CellStatus
 from cellworth.campaign.event_codec import Event
 from cellworth.campaign.log import Log
@@ -91,7 +90,7 @@ def take_snapshots(
     again. O(events), plus O(n p) per snapshot. If the events tell of a sample of rows,
     ``purchases_by`` has the money and the cells of all rows, by the numbers of the events.
     """
-    changes = [event for event in events if isinstance(event.content, Told | Corrected | Extended)]
+    changes = [event for event in events if event.content.changes_table]
     costs = [
         spent_by_event(each) if purchases_by is None else purchases_by[each.number][0] for each in changes
     ]

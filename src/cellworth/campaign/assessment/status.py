@@ -28,7 +28,7 @@ from cellworth.campaign.settings import choice_of
 from cellworth.campaign.state import State
 from cellworth.errors import DataError, ParameterError
 from cellworth.forecasting import Outlook, StopAdvice, StopRule, decide
-from cellworth.forecasting.curve_forecast import LEAST_SCORES, VISIBLE, Forecast, forecast
+from cellworth.forecasting.curve_by_money import LEAST_SCORES, VISIBLE, Forecast, forecast
 from cellworth.messages import count
 from cellworth.model.cross_validation import Estimate
 from cellworth.prices import Prices

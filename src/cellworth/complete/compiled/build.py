@@ -20,8 +20,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 SOURCES = (
     *("kernels.c", "processor_level.h", "proximal_types.h", "row_products.h", "proximal_pass.h"),
-    *("pattern_systems.h", "chunk_of_rows.h", "streamed_step.h", "unrolled_systems.h", "labelled_step.h"),
-    *("extra_trees.h", "class_trees.h", "hidden_cells.h"),
+    *("tiled_triangles.h", "pattern_systems.h", "chunk_of_rows.h", "streamed_step.h", "unrolled_systems.h"),
+    *("labelled_step.h", "extra_trees.h", "class_trees.h", "hidden_cells.h"),
     *("near_rows.h", "table_cells.h", "ridge_systems.h"),
 )
 FLAGS = ("-O3", "-std=gnu11", "-fopenmp-simd", "-fvisibility=hidden", "-fPIC", "-shared")

@@ -197,6 +197,9 @@ TARGET static int64_t NAME(part_rows)(const NAME(Grower) *g, int32_t *rows, int6
 /* Memory for so many bytes, where rows of whole vectors begin with a line of the cache; NULL without memory. */
 static void *NAME(line_up)(size_t bytes) { return aligned_alloc(64, (bytes + 63) / 64 * 64); }
 
+/* The length of a row of k numbers in whole vectors. */
+static inline int64_t NAME(padded)(int64_t k) { return (k + NAME(WIDTH) - 1) / NAME(WIDTH) * NAME(WIDTH); }
+
 /* Copy features (m, f) into rows of whole vectors. work: 5 + m such rows. columns: as many numbers as one has. */
 TARGET static NAME(Grower) NAME(grower_of)(int64_t m, int64_t f, int64_t leaf, double share, const double *features,
                                            const double *target, double *work, int32_t *columns) {

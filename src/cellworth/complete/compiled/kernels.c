@@ -21,8 +21,7 @@ enum { SQUARED, LOGISTIC, SQUARED_HINGE, MULTINOMIAL };
 #define WIDE 3            /* vectors of a tile of such a product */
 #define CHUNK_CELLS 8192  /* of the new iterate that are formed at once: with the other arrays, well within L2 */
 
-#define PIVOTS 4          /* of a matrix that are swept at once */
-#define SWEEP_COLUMNS 128 /* of a pattern; from here on LAPACK inverts its matrix faster */
+#define LAPACK_COLUMNS 128 /* of a pattern, from which on LAPACK inverts its matrix alone: a batch would not stay in cache */
 
 #define ABREAST 8         /* rows that go down a tree, or through a sum, side by side */
 #define ROW_UNIT 8        /* numbers of single precision that a processor takes at once */

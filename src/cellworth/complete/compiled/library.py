@@ -196,13 +196,11 @@ class Kernels:
         )
         self.solve_patterns: Any = getattr(library, f"solve_patterns_f64{ending}")
         self.solve_patterns.restype = c_int
-        patterns = POINTER(Lapack), c_int64, c_int64, c_void_p, c_void_p, c_void_p
-        self.solve_patterns.argtypes = [
-            *(*patterns, c_void_p, c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p)
-        ]
+        patterns = POINTER(Lapack), c_int64, c_int64, c_void_p, c_void_p
+        self.solve_patterns.argtypes = [*(*patterns, *(c_void_p,) * 5, c_int64, c_int64, c_void_p, c_void_p)]
         self.pattern_diagonals: Any = getattr(library, f"pattern_diagonals_f64{ending}")
         self.pattern_diagonals.restype = c_int
-        self.pattern_diagonals.argtypes = [*patterns, c_int, c_void_p]
+        self.pattern_diagonals.argtypes = [*patterns[1:], c_void_p, c_void_p, c_int, c_void_p]
         self.streamed_step: Any = getattr(library, f"streamed_step_f64{ending}")
         self.streamed_step.restype = c_int
         self.streamed_step.argtypes = [

@@ -6,6 +6,7 @@
 #include "proximal_pass.h"
 #include "table_cells.h"
 #include "ridge_systems.h"
+#include "tiled_triangles.h"
 #include "pattern_systems.h"
 #include "chunk_of_rows.h"
 #include "streamed_step.h"

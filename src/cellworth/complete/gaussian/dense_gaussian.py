@@ -20,9 +20,11 @@ The side with fewer cells in the whole table is used.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import NamedTuple, Self
 
 import numpy as np
+from scipy.linalg.lapack import dpotri
 
 from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from cellworth.blocks.thread_engine import ThreadEngine, add_up
@@ -54,21 +56,37 @@ class DenseGaussian:
     covariance: FloatArray
 
     @cached_property
+    def factor(self) -> FloatArray:
+        """The Cholesky factor of the covariance, (d, d), 0 above the diagonal.
+
+        Raises LinAlgError if the covariance is not positive definite.
+        """
+        return np.linalg.cholesky(self.covariance)
+
+    @cached_property
     def precision(self) -> FloatArray:
-        """The inverse of the covariance, (d, d); an EM step needs it three times."""
-        return np.linalg.inv(self.covariance)
+        """The inverse of the covariance, (d, d), from its factor; an EM step needs it three times."""
+        upper, failed = dpotri(self.factor.T, lower=0)  # LAPACK's columns are our rows
+        if failed:
+            raise np.linalg.LinAlgError("Matrix is not positive definite")
+        inverse: FloatArray = np.add(upper.T, upper, order="C")
+        inverse.ravel()[:: len(inverse) + 1] /= 2
+        return inverse
 
     def to_vector(self) -> FloatArray:
         """Return unconstrained parameters: mean, Cholesky factor below the diagonal, log of its diagonal."""
-        L = np.linalg.cholesky(self.covariance)
-        return np.concatenate([self.mean, L[np.tril_indices(len(L), -1)], log_diagonals(L)])
+        L = self.factor
+        return np.concatenate([self.mean, L.ravel()[_below_diagonal(len(L))], log_diagonals(L)])
 
     def from_vector(self, vector: FloatArray) -> Self:
         """Return the Gaussian with these parameters; see `to_vector`."""
         d = len(self.mean)
-        L = np.diag(np.exp(vector[-d:]))
-        L[np.tril_indices(d, -1)] = vector[d:-d]
-        return replace(self, mean=vector[:d], covariance=L @ L.T)
+        L = np.zeros((d, d))
+        L.ravel()[:: d + 1] = np.exp(vector[-d:])
+        L.ravel()[_below_diagonal(d)] = vector[d:-d]
+        made = replace(self, mean=vector[:d], covariance=L @ L.T)
+        made.__dict__["factor"] = L  # the cached property
+        return made
 
     def on_columns(self, columns: slice) -> Self:
         """Return the Gaussian of some of the columns."""
@@ -86,7 +104,7 @@ class DenseGaussian:
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Return n independent rows, (n, d)."""
         normal = rng.standard_normal((n, len(self.mean)))
-        return self.mean + normal @ np.linalg.cholesky(self.covariance).T
+        return self.mean + normal @ self.factor.T
 
     def precision_times(self, residual: FloatArray) -> FloatArray:
         """Return residual Sigma^-1, (n, d)."""
@@ -98,7 +116,7 @@ class DenseGaussian:
 
     def log_determinant(self) -> float:
         """Return log |Sigma|."""
-        return 2 * float(log_diagonals(np.linalg.cholesky(self.covariance)).sum())
+        return 2 * float(log_diagonals(self.factor).sum())
 
     def improved(self, expected: DenseExpectation, shrinkage: float) -> tuple[float, float, DenseGaussian]:
         """Do the M step: return the penalised and the plain log-likelihood, and the next model, O(d^3)."""
@@ -107,7 +125,8 @@ class DenseGaussian:
         spread = float(np.trace(self.precision))
         penalised = plain - 0.5 * shrinkage * (self.log_determinant() + spread)
         shift = first / n
-        scatter = second - n * np.outer(shift, shift) + within + shrinkage * np.eye(len(shift))
+        scatter = second - n * np.outer(shift, shift) + within
+        scatter.ravel()[:: len(shift) + 1] += shrinkage
         covariance = (scatter + scatter.T) / (2 * (n + shrinkage))
         return penalised, plain, DenseGaussian(self.mean + shift, covariance)
 
@@ -139,15 +158,24 @@ class DenseGaussian:
         return variance[patterns.of_row]
 
 
+@cache
+def _below_diagonal(d: int) -> IntArray:
+    """Return where the numbers below the diagonal are in a raveled matrix (d, d), row by row."""
+    where = np.flatnonzero(np.tri(d, k=-1, dtype=bool))
+    where.flags.writeable = False  # one array for all callers
+    return where
+
+
 def _is_cheaper_inverted(active: BoolArray) -> BoolArray:
     """Return for which patterns (P, d) to invert the matrix of the active columns, rather than of the others.
 
-    The former costs k^3 / 2 products for k active columns. The latter, for m = d - k others, costs m^3 / 2,
-    and m^2 d / 2 for what remains of the diagonal.
+    For k active columns the former costs k^3 / 3 products, for a Cholesky factor and its inverse. The latter,
+    for m = d - k others, costs m^3 / 6 for a factor, and m^2 k / 2 for what remains of the diagonal.
     """
     d = active.shape[1]
     k = active.sum(axis=1).astype(np.float64)
-    return k**3 <= (d - k) ** 2 * (2 * d - k)
+    m = d - k
+    return 2 * k**3 <= m**2 * (m + 3 * k)
 
 
 class Sums(NamedTuple):
@@ -260,12 +288,11 @@ class DenseLayout:
         ``A`` (d, d) is the precision, or the covariance if solved from the observed side.
         """
         c = len(self._systems.columns)
-        # In column-major order, as the solvers work.
-        rhs: FloatArray = (-A[:c] @ residual.T).T if self._by_holes else residual[:, :c]
+        rhs: FloatArray = residual @ A[:, :c] if self._by_holes else residual[:, :c]
         inverses, log_determinant, solution = block.solver.solve(A[:c, :c], rhs, with_inverses=with_inverses)
         quadratic = 0.0
         if self._by_holes:  # `expect` gets the quadratic form from its sums
-            residual[:, :c] += solution
+            residual[:, :c] -= solution
         else:
             quadratic = float(np.vdot(solution, rhs))
             np.copyto(residual, solution @ A[:c], where=~self._observed[block.rows])

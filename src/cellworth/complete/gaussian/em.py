@@ -174,6 +174,8 @@ class EMState(Generic[M]):
         candidate = self.kind.from_vector(self.vector)
         penalised, plain, following = _try_step(em, candidate)
         if following is None or penalised < self.best:
+            if self.best == -np.inf:
+                raise np.linalg.LinAlgError("EM starts from a model without a finite likelihood")
             self.trace.append(self.best)
             # Only rounding makes a plain EM step lose, so there is nothing left to gain.
             self.converged = self.at_safe
@@ -207,7 +209,8 @@ def run_em(
 
     Stops when an E step finds a gain of at most ``tol`` per observed cell (``n_cells``) and its EM step
     moves no parameter by more than the square root of ``tol``. The ``state`` of an interrupted run resumes
-    it; ``after`` is called with the state after each step.
+    it; ``after`` is called with the state after each step. Raises LinAlgError if ``start`` has no
+    finite likelihood.
     """
     began = time.perf_counter()
     state = EMState.of(start) if state is None else state

@@ -46,8 +46,9 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
     .. math:: \max_{\mu, \Sigma}\ \sum_i \log N(x_{i,o_i};\ \mu_{o_i}, \Sigma_{o_i o_i})
               - \frac{\kappa}{2}\bigl(\log|\Sigma| + \operatorname{tr}(D\,\Sigma^{-1})\bigr)
 
-    by accelerated EM whose objective never decreases. D holds the columns' observed variances. Each hole
-    gets its conditional mean and variance given the observed cells of its row.
+    by accelerated EM whose objective never decreases. D holds the columns' observed variances. With factors,
+    the penalty has the noise of each column in place of :math:`\Sigma`, and :math:`D_j + \|W_j\|^2` in place
+    of D. Each hole gets its conditional mean and variance given the observed cells of its row.
 
     Parameters
     ----------
@@ -75,9 +76,10 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
     target : {"auto", "classes", "number"}, default="auto"
         What `y` holds. "auto": floats with fractions or more than 20 values are numbers, all else classes.
     tol : float, default=1e-4
-        Stop when a step gains at most this much log-likelihood per observed cell and moves no parameter
-        by more than the square root of `tol`.
+        Stop when a step gains at most this much penalised log-likelihood per observed cell and moves no
+        parameter, in scaled units, by more than the square root of `tol`.
     max_iter : int, default=500
+        Most E steps of the fit to the whole table.
     warm_start : bool, default=False
         Start from the last fit and keep what "auto" chose there: a few steps after a few new answers.
     dtype : {None, numpy.float32, numpy.float64}, default=None
@@ -105,13 +107,17 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
     covariance_ : (d, d) array
         In the units of the table; of normal scores in columns that are mapped by rank.
     log_likelihood_ : (n_iter_,) array
-        Penalised log-likelihood of the observed cells, or of their normal scores, and of trusted labels after
-        each E step; never decreases.
+        Penalised log-likelihood of the observed cells, or of their normal scores, and of trusted labels: the
+        highest up to each E step. The last one is that of the model.
     objective_ : (n_iter_,) array
         ``-log_likelihood_``; never increases.
     observed_log_likelihood_ : float
         The final log-likelihood without the penalty.
-    n_iter_, converged_
+    n_iter_ : int
+        E steps on the whole table. Not those of the short fits, on some of the rows, that EM starts from and
+        that "auto" chooses by.
+    converged_ : bool
+        Whether the last step met `tol`.
     margins_ : {"normal", "rank"}
     shrinkage_ : float
     label_trust_ : float
@@ -124,10 +130,9 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
 
     Notes
     -----
-    Rows with the same pattern of holes share all matrix work, and rows whose patterns agree on the first
-    columns share that part. With n rows, d columns and P distinct patterns, an E step costs O(n d^2) plus
-    at most O(P d^3), and far less for up to 28 columns: 20,000 x 20 with all patterns distinct takes about
-    40 ms per step and about ten steps. With r factors it costs O(n r^2 (d + r)).
+    Rows with the same pattern of holes share all matrix work. With n rows, d columns and P distinct patterns
+    with at most k holes, or observed cells if these are fewer, an E step costs O(n d^2 + P k^3). With r
+    factors it costs O(n r^2 (d + r)).
 
     Labels help complete the rows of `fit`, but may make them easier to tell apart than new rows, which have
     no labels. See `cellworth.complete.gaussian.held_out_choices` for how "auto" weighs the two. `transform`

@@ -260,7 +260,7 @@ def remaining_diagonals(A: FloatArray, active: BoolArray) -> FloatArray:
 class CompiledPatterns:
     """One inverse per pattern, in one call for all: O(P k^3 + n k^2) for patterns of k active columns.
 
-    Sweeping the lower triangle takes half of the time of LAPACK's factor and inverse up to k = 100.
+    As many patterns as a vector of the processor has numbers are solved at once.
 
     Parameters
     ----------
@@ -270,8 +270,9 @@ class CompiledPatterns:
     """
 
     def __init__(self, masks: BoolArray, counts: IntArray) -> None:
-        self._active, self._starts = _columns_of(masks)
-        self._counts = counts.astype(_INT)
+        order, self._active, self._starts = _shortest_first(masks)
+        self._begin = (np.cumsum(counts) - counts)[order].astype(_INT)
+        self._counts = counts[order].astype(_INT)
 
     def solve(
         self, A: FloatArray, rhs: FloatArray, *, with_inverses: bool = True
@@ -286,7 +287,7 @@ class CompiledPatterns:
             rhs = np.ascontiguousarray(rhs)
             solution = np.zeros_like(rhs)
             strides = [rhs.shape[1], 1]
-        arrays = (A, self._active, self._starts, self._counts, rhs, solution)
+        arrays = (A, self._active, self._starts, self._begin, self._counts, rhs, solution)
         failed = found.solve_patterns(
             *(byref(found.lapack), len(self._counts), len(A), *map(address, arrays), *strides),
             *(address(inverse_sum), address(log_determinant)),
@@ -296,23 +297,26 @@ class CompiledPatterns:
 
 
 def diagonals(A: FloatArray, active: BoolArray, *, remaining: bool) -> FloatArray:
-    """Return `inverse_diagonals` or `remaining_diagonals` , (P, d)."""
+    """Return `inverse_diagonals` or `remaining_diagonals`, (P, d)."""
     found = _kernels()
-    columns, starts = _columns_of(active)
-    A, out = np.ascontiguousarray(A), np.empty(active.shape)
-    arrays = A, columns, starts
-    failed = found.pattern_diagonals(
-        byref(found.lapack), *active.shape, *map(address, arrays), int(remaining), address(out)
-    )
+    order, columns, starts = _shortest_first(active)
+    A, out = np.ascontiguousarray(A), np.zeros(active.shape)
+    arrays = A, columns, starts, order
+    failed = found.pattern_diagonals(*active.shape, *map(address, arrays), int(remaining), address(out))
     _check(failed)
     return out
 
 
-def _columns_of(masks: BoolArray) -> tuple[Any, IntArray]:
-    """Return the active columns of all patterns, one after another, and where each pattern's begin."""
+def _shortest_first(masks: BoolArray) -> tuple[IntArray, Any, IntArray]:
+    """Return patterns sorted by how many columns are active: the order, these columns, and where they begin.
+
+    All columns stand one after another, those of pattern p from ``starts[p]`` on.
+    """
+    size = masks.sum(axis=1)
+    order = np.argsort(size, kind="stable").astype(_INT, copy=False)
     starts = np.zeros(len(masks) + 1, dtype=_INT)
-    np.cumsum(masks.sum(axis=1), out=starts[1:])
-    return np.nonzero(masks)[1].astype(np.int32), starts
+    np.cumsum(size[order], out=starts[1:])
+    return order, np.nonzero(masks[order])[1].astype(np.int32), starts
 
 
 def _kernels() -> Kernels:

@@ -36,15 +36,14 @@ def streamed_step(model: DenseGaussian, X: FloatArray | CellColumns, scaling: Sc
     O(n d^2) plus at most O(n d^3 / 16), less where rows share a pattern.
     """
     n, d = X.shape
-    precision = _inverse(model.covariance)
     by_holes, by_observed = np.zeros((2, d, d))
-    first, second, totals = _sums(model, precision, X, scaling, address(by_holes), address(by_observed))
+    first, second, totals = _sums(model, X, scaling, address(by_holes), address(by_observed))
     log_determinant, n_cells, from_holes = totals.tolist()
     within = _whole(by_holes)
     if from_holes < n:
         C = model.covariance
         within += (n - from_holes) * C - C @ _whole(by_observed) @ C
-    quadratic = float(np.vdot(precision, second))  # that of the observed cells: a hole adds nothing to it
+    quadratic = float(np.vdot(model.precision, second))  # of the observed cells: a hole adds nothing
     deviance = from_holes * model.log_determinant() + log_determinant + quadratic
     return DenseExpectation(deviance, first, second, within, n_cells, n)
 
@@ -53,12 +52,11 @@ def completed_sums(
     model: DenseGaussian, X: FloatArray | CellColumns, scaling: Scaling
 ) -> tuple[FloatArray, FloatArray]:
     """Return the ``first`` (d,) and ``second`` (d, d) of `streamed_step`; no system is inverted."""
-    return _sums(model, _inverse(model.covariance), X, scaling)[:2]
+    return _sums(model, X, scaling)[:2]
 
 
 def _sums(
     model: DenseGaussian,
-    precision: FloatArray,
     X: FloatArray | CellColumns,
     scaling: Scaling,
     *inverses: int,
@@ -68,7 +66,7 @@ def _sums(
     assert found is not None, "see can_stream"
     d = X.shape[1]
     first, second, totals = np.zeros(d), np.zeros((d, d)), np.zeros(3)
-    given = scaling.offset, scaling.width, model.mean, precision, model.covariance
+    given = scaling.offset, scaling.width, model.mean, model.precision, model.covariance
     arrays = [np.ascontiguousarray(array, dtype=np.float64) for array in given]
     for cells in kernel_cells(X):
         failed = found.streamed_step(
@@ -81,11 +79,6 @@ def _sums(
         if failed:
             raise MemoryError("not enough memory for the E step of a block of rows")
     return first, second, totals
-
-
-def _inverse(covariance: FloatArray) -> FloatArray:
-    inverse = np.linalg.inv(covariance)
-    return (inverse + inverse.T) / 2
 
 
 def _whole(lower: FloatArray) -> FloatArray:

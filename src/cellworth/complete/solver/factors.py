@@ -66,6 +66,8 @@ def residual(values: FloatArray, observed: BoolArray, left: FloatArray, right: F
 
 def sum_of_squares(A: FloatArray) -> float:
     """Return the squared Frobenius norm; rows are summed in float64, whatever the precision of A."""
+    if A.dtype == np.float64:
+        return float(np.vdot(A, A))
     return float(np.einsum("ij,ij->i", A, A).sum(dtype=np.float64))
 
 

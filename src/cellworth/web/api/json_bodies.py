@@ -323,6 +323,8 @@ class EventOut(ResponseModel):
         "released",
         "clock set",
         "stage changed",
+        "category added",
+        "table moved",
     ]
     who: str | None
     key: str | None

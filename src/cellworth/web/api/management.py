@@ -58,6 +58,15 @@ class BudgetIn(RequestModel):
     reason: Reason | None = None
 
 
+class CategoryIn(RequestModel):
+    """A category that a column may hold from now on, in an ordered one before another; and why."""
+
+    column: Annotated[str, Field(min_length=1, max_length=1000)]
+    category: Annotated[str, Field(min_length=1, max_length=1000)]
+    before: Annotated[str | None, Field(max_length=1000)] = None
+    reason: Reason | None = None
+
+
 class ReleaseIn(CellsIn):
     """Cells to take back from whoever has taken them, and why."""
 
@@ -121,6 +130,22 @@ async def change_prices(
     sent = await read_upload(file, "prices.csv", request.app.state.largest_upload)
     prices = await pool.in_thread(partial(Prices.read, sent))
     job = partial(Campaign.change_prices, prices=prices, who=who, reason=reason or None)
+    return Recorded(new=int(await pool.write(name, job)))
+
+
+@router.post(
+    "/campaigns/{name}/categories", dependencies=[require_role("manage")], responses=problems(404, 409)
+)
+async def add_category(name: CampaignName, body: CategoryIn, pool: PoolDep, who: Who) -> Recorded:
+    """Let the cells of a column hold one more category."""
+    job = partial(
+        Campaign.add_category,
+        column=body.column,
+        category=body.category,
+        before=body.before,
+        who=who,
+        reason=body.reason,
+    )
     return Recorded(new=int(await pool.write(name, job)))
 
 

@@ -64,7 +64,6 @@ SENTENCES: dict[str, str] = {
     "the price of row {row}, column {column}": message("the price of {column} of {row}"),
     "the price of column {name}": message("the price of {name}"),
     "prices of column {name}": message("the price of {name}"),
-    "the fee of column {name}": message("the fee of {name}"),
     "the first price of column {name}": message("the first price of {name}"),
     "the follow-up price of column {name}": message("the follow-up price of {name}"),
     "the default price": message("the price of all other columns"),
@@ -319,7 +318,7 @@ SENTENCES: dict[str, str] = {
     "costs; give prices by column.": message(
         "The prices differ from row to row, so they do not say what a value of a new row costs."
     ),
-    "confidence must be a probability, at most 1; got {got}": message(
+    "confidence must be a probability, at most 1 (write 0.9 for 90 %); got {got}": message(
         "The probability must be at most 100 %, not {got}"
     ),
 }

@@ -63,6 +63,9 @@ SAME: tuple[str, ...] = (
     # Columns, rows and labels of a table.
     message("Remove it."),
     message("Name it in the header."),
+    message("If cells of the header are merged, split them: its first line has a name for each column."),
+    message("its formulas have no stored results."),
+    message("Open the workbook in a spreadsheet program, save it, and try again."),
     message("(columns {places})"),
     message("Rename one of them."),
     message("Add rows below the column names."),
@@ -296,6 +299,12 @@ SENTENCES: dict[str, str] = {
     "not like categories.": message(
         "{n} different texts in {total} known values, such as {text}, look like names and "
         "not like categories."
+    ),
+    "the only text is {text}, so guesses and answers can be no other.": message(
+        "The only text is {text}, so guesses and answers can be no other."
+    ),
+    "Name all that it may have in {setting}, or leave the column out.": message(
+        "Name all that it may have, {setting}, or leave the column out."
     ),
     "Use {setting} if they name the rows, leave the column out, or {as_category}.": message(
         "Write {setting} if they name the rows, leave the column out, or {as_category}."

@@ -47,6 +47,7 @@ MESSAGES = {
     "extended": message("Added %(count)s rows."),
     "extended-one": message("Added one row."),
     "budget": message("The budget is changed."),
+    "category": message("The column has a new category."),
     "prices": message("The prices are changed, for what is asked for from now on."),
     "open": message("The campaign is open again."),
     "renamed": message("The campaign has its new name."),

@@ -42,6 +42,8 @@ KINDS = {
     "prices changed": message("prices changed"),
     "clock set": message("clock set"),
     "stage changed": message("closed, archived or opened"),
+    "category added": message("category added"),
+    "table moved": message("table moved"),
 }
 
 

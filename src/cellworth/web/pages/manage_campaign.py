@@ -12,6 +12,8 @@ from cellworth.campaign.campaign_events import Stage
 from cellworth.campaign.open_cells import OpenCounts
 from cellworth.errors import CellworthError
 from cellworth.prices import Prices
+from cellworth.table import Column
+from cellworth.table.more_categories import can_have_more
 from cellworth.web.dependencies import (
     CampaignName,
     JobsDep,
@@ -39,10 +41,10 @@ AT_ONCE = 10_000
 async def manage(request: Request, name: CampaignName, pool: PoolDep) -> Response:
     """Show what can be taken away and, to managers, changed."""
 
-    def look(view: Campaign) -> tuple[Head, OpenCounts]:
-        return head_of(view), view.open_counts()
+    def look(view: Campaign) -> tuple[Head, OpenCounts, list[Column]]:
+        return head_of(view), view.open_counts(), [each for each in view.columns if can_have_more(each)]
 
-    head, counts = await pool.read(name, look)
+    head, counts, listed = await pool.read(name, look)
     access: Access = request.app.state.access
     return show(
         request,
@@ -50,6 +52,7 @@ async def manage(request: Request, name: CampaignName, pool: PoolDep) -> Respons
         head,
         tab="manage",
         counts=counts,
+        listed=listed,
         formats=FORMATS,
         is_open=access.open,
     )
@@ -103,6 +106,26 @@ async def change_prices(
         return campaign.change_prices(Prices.read(campaign.read_options.file(file)), who=who, reason=why)
 
     return await _changed(request, name, pool, change, "prices")
+
+
+@router.post("/campaigns/{name}/manage/category", dependencies=MAY_MANAGE, name="add_category")
+async def add_category(
+    request: Request,
+    name: CampaignName,
+    pool: PoolDep,
+    who: Who,
+    column: Text,
+    category: OptionalText = "",
+    before: OptionalText = "",
+    reason: OptionalText = "",
+) -> Response:
+    """Let the cells of a column hold one more category."""
+    why = reason.strip() or None
+
+    def change(campaign: Campaign) -> bool:
+        return campaign.add_category(column, category, before=before or None, who=who, reason=why)
+
+    return await _changed(request, name, pool, change, "category")
 
 
 @router.post("/campaigns/{name}/manage/rows", dependencies=MAY_MANAGE, name="add_rows")

@@ -24,8 +24,8 @@ from cellworth.table.read_csv import likely_row_id, likely_settings
 from cellworth.web.dependencies import PoolDep, UploadsDep, Who, read_upload, require_role
 from cellworth.web.pages.flash_messages import back, rejected, typed_in
 from cellworth.web.pages.forms import amount
-from cellworth.web.pages.language import message
-from cellworth.web.pages.page_layout import path_of, show
+from cellworth.web.pages.language import ReaderNumbers, message
+from cellworth.web.pages.page_layout import language_of, path_of, show
 from cellworth.web.security.sessions import check_csrf
 
 router = APIRouter(include_in_schema=False)
@@ -105,9 +105,11 @@ async def settings(
         found |= await pool.in_thread(partial(_read, file, stated, typed))
     except CellworthError as error:
         found |= {"error": str(error), "from_file": stated is not None, **_as_typed(typed)}
+    money = ReaderNumbers(language_of(request), found["prices"].currency if "prices" in found else None).money
     return show(
         request,
         "new_settings.html",
+        listed=lambda price: money(float(price)) if price else "",
         key=key,
         prices_key=prices,
         file_name=file.name,
@@ -156,6 +158,7 @@ def _read(file: FileBytes, stated: FileBytes | None, typed: Mapping[str, str]) -
     table = Table.read(file, **_keywords(typed))
     prices = _prices(table, stated, typed)
     alone, target = prices.on(table).alone, table.target
+    holes = table.holes.mean(axis=0).tolist()
     groups = {
         name: {"name": group.name, "then": number_text(then, -1), "lasting": group.lasting}
         for group in prices.groups
@@ -171,7 +174,8 @@ def _read(file: FileBytes, stated: FileBytes | None, typed: Mapping[str, str]) -
             "high": _end(column.bounds[1]) if column.kind != "date" else "",
             "has_bounds": column.kind in ("number", "integer"),
             "categories": _listed(column.categories),
-            "missing": float(table.holes[:, j].mean()),
+            "only_text": column.kind == "category" and len(column.categories) == 1 and holes[j] > 0,
+            "missing": holes[j],
             "price": number_text(float(alone[:, j].min()), -1),
             "group": groups.get(column.name),
         }
@@ -249,7 +253,8 @@ def _keywords(typed: Mapping[str, str]) -> dict[str, Any]:
     }
     said["delimiter"] = typed.get("delimiter") or None
     said["decimal"] = typed.get("decimal") or None
-    said["missing"] = list[object](typed.get("missing", "").split())
+    marks = typed.get("missing", "").split()
+    said["missing"] = [mark.rstrip(",") or mark for mark in marks]  # many write commas between them
     columns = _typed_columns(typed)
     kinds, units, descriptions, bounds, categories = {}, {}, {}, {}, {}
     for j, name in columns.items():
@@ -261,7 +266,7 @@ def _keywords(typed: Mapping[str, str]) -> dict[str, Any]:
             descriptions[name] = typed[f"description.{j}"].strip()
         if kinds.get(name) in LABELLED and typed.get(f"categories.{j}", "").strip():
             texts = [text.strip() for text in typed[f"categories.{j}"].split(",")]
-            categories[name] = [text for text in texts if text]
+            categories[name] = [text for text in texts if text and text not in said["missing"]]
         low, high = typed.get(f"low.{j}", "").strip(), typed.get(f"high.{j}", "").strip()
         if (low or high) and kinds.get(name, "number") in ("number", "integer"):
             bounds[name] = (_bound(low, name, -np.inf), _bound(high, name, np.inf))

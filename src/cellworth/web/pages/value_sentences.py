@@ -29,6 +29,18 @@ SENTENCES: dict[str, str] = {
     "There is no such day.": message("There is no such day."),
     "Leave it out if it is not known.": message("Leave it blank if it is not known."),
     "Did you mean {name}?": message("Did you mean {name}?"),
+    "If it is right, add it to the categories of the column first: {how}": message(
+        "If it is right, whoever manages the campaign can add it as a category, on the page Manage."
+    ),
+    "column {column}: only columns of categories can have one more, and this one has {how}.": message(
+        "{column}: only columns of categories can have one more."
+    ),
+    "column {column}: the new category must not be blank.": message(
+        "{column}: the new category must not be blank."
+    ),
+    "column {column}: its categories have no order, so none comes before another.": message(
+        "{column}: its categories have no order, so none comes before another."
+    ),
     "column {column}: {typed} may be read in two ways. Type {one} or {two}.": message(
         "{column}: {typed} may be read in two ways. Type {one} or {two}."
     ),
@@ -36,7 +48,8 @@ SENTENCES: dict[str, str] = {
     "{high}{rest}{also}.": message(
         "{column} of {row}: got {got}, but the {n} values known there are from {low} to {high}{rest}{also}."
     ),
-    "but for the {n} lowest and highest": message("but for the {n} lowest and highest"),
+    "without the lowest and the highest": message("without the lowest and the highest"),
+    "without the {n} lowest and highest": message("without the {n} lowest and highest"),
     ", and none was negative": message(", and none was negative"),
     "row {row}, column {column}: got {got}, but {known} is known, {came}. Use correct to change it.": message(
         "{column} of {row}: got {got}, but {known} is known, {came}."
@@ -208,8 +221,8 @@ SENTENCES: dict[str, str] = {
     "further cells would move the prediction by only {much}": message(
         "further values would move the prediction by only {much}"
     ),
-    "no cell costs at most the {left} that are left of the row's budget": message(
-        "no value costs at most the {left} that are left for this row"
+    "each of its missing cells costs more than the {left} left of its budget": message(
+        "each missing value costs more than the {left} left for this row"
     ),
     "no further cell could change the decision": message("no further value could change the decision"),
     "no cell is expected to save more than it costs": message(

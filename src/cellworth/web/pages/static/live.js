@@ -83,7 +83,7 @@ function later() {
 function advance(progress) {
   for (const [what, [done, left]] of Object.entries(progress)) {
     for (const bar of document.querySelectorAll(`progress[data-what="${what}"]`)) bar.value = done;
-    const seconds = left === null ? null : Math.round(left);
+    const seconds = left === null ? null : Math.max(1, Math.round(left));
     for (const note of document.querySelectorAll(`[data-left="${what}"]`)) {
       if (seconds === null) note.textContent = "";
       else if (seconds < 90) note.textContent = words("seconds left", { seconds });

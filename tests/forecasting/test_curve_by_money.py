@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.forecasting.curve_forecast import LEAST_SCORES, forecast, project
+from cellworth.forecasting.curve_by_money import LEAST_SCORES, forecast, project
 
 
 def noisy_curve(curve, seed, k=8, n=150):

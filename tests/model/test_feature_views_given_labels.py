@@ -5,7 +5,7 @@ import pytest
 
 from cellworth import GaussianCompleter
 from cellworth.complete.auto_candidates import ColumnMeanCompleter
-from cellworth.model.draws_given_labels import LEAST_ROWS, draw_given_labels, takes_labels
+from cellworth.model.feature_views import LEAST_ROWS, draw_given_labels, takes_labels
 from tests.model.holed_tables import holed
 
 PLAIN = GaussianCompleter(label_trust=0.0, margins="normal", calibrate=False)

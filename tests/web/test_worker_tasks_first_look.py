@@ -8,7 +8,7 @@ import pytest
 from cellworth import Campaign, Prices, Table
 from cellworth.campaign.stores import MemoryStore
 from cellworth.report import columns_summary, overview_summary, people_summary, summarise
-from cellworth.report import first_look as looks
+from cellworth.web import worker_tasks as looks
 from tests.strategy.test_block_batch import both_of, make_frame
 
 

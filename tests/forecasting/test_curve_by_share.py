@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from cellworth.forecasting import rising_curve as module
-from cellworth.forecasting.rising_curve import DRAWS, growth, rising_curve
+from cellworth.forecasting import curve_by_share as module
+from cellworth.forecasting.curve_by_share import DRAWS, growth, rising_curve
 
 SHARES = np.array([0.1, 0.15, 0.2, 0.3])
 HIDDEN = 1 - SHARES[-1]
