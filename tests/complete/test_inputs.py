@@ -12,6 +12,7 @@ from cellworth import (
     SoftImputeCompleter,
     SupervisedCompleter,
 )
+from cellworth.complete.inputs import check_table
 from cellworth.errors import DataError
 from cellworth.testing.completer_contract import random_table
 
@@ -96,3 +97,33 @@ def test_numbers_whose_squares_overflow_are_named():
         GaussianCompleter().fit(X)
     with pytest.raises(DataError, match=r"column 'b', row 1 .* is 1e\+160"):
         GaussianCompleter().fit(pd.DataFrame(X, columns=["a", "b"]))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.array([[1.0, np.nan], [2.0, 3.0]]),  # taken as it is; the others are converted or copied
+        np.array([[1.0, np.nan], [2.0, 3.0]], dtype=">f8"),
+        np.asfortranarray([[1.0, np.nan], [2.0, 3.0]]),
+        np.array([[1.0, np.nan], [2.0, 3.0]], dtype=object),
+        np.ma.array([[1.0, np.nan], [2.0, 3.0]]),
+        [[1.0, None], [2.0, 3.0]],
+    ],
+)
+def test_every_array_is_checked_to_the_same_table(given):
+    completer = GaussianCompleter()
+    completer.feature_names_in_ = np.array(["of", "another table"], dtype=object)
+    X = check_table(completer, given, reset=True)
+    assert type(X) is np.ndarray
+    assert X.flags.c_contiguous
+    assert X.dtype == np.float64
+    np.testing.assert_array_equal(X, [[1.0, np.nan], [2.0, 3.0]])
+    assert completer.n_features_in_ == 2
+    assert not hasattr(completer, "feature_names_in_")
+    assert completer.measured_columns_.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("shape", [(0, 2), (2, 0), (2,), (2, 2, 2)])
+def test_arrays_that_are_no_table_are_refused_by_scikit_learns_checks(shape):
+    with pytest.raises(ValueError, match=r"minimum of 1 is required|Expected 2D array|dim 3"):
+        check_table(GaussianCompleter(), np.ones(shape), reset=True)

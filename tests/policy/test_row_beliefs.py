@@ -66,7 +66,7 @@ def test_a_wide_category_does_not_take_memory_for_all_cells_of_many_rows(tmp_pat
     rows = np.where(rng.random((70, 1)) < 0.5, np.nan, X[:70])
     found = list(beliefs.of(rows))
     assert all(each.bases.size <= BASES_AT_ONCE for each in found)
-    assert 70 * 256 * 31 * 40 > BASES_AT_ONCE
+    assert BASES_AT_ONCE < 70 * 256 * 31 * 40
     alone = next(iter(beliefs.of(rows[-1:])))
     assert np.array_equal(found[-1].outputs[-1], alone.outputs[0])
     assert found[-1].told()[0][-1] == pytest.approx(alone.told()[0][0])

@@ -116,7 +116,7 @@ def test_a_column_with_one_text_warns_that_no_other_can_be_told(tmp_path):
     with speaking("command line"), pytest.warns(ReadWarning) as caught:
         table = read(tmp_path, "age,rare\n1,low\n2,\n3,low\n")
     assert [str(each.message).partition(", ")[2] for each in caught] == [
-        "column 'rare': the only text is 'low', so guesses and answers can be no other. "
+        "column 'rare': the only text is 'low', so guesses and answers can be no other yet. "
         "Name all that it may have in --categories rare=TEXT,TEXT, or leave the column out."
     ]
     assert table.columns[1].categories == ("low",)

@@ -44,7 +44,9 @@ def _enter() -> None:
     global _inside
     with _lock:
         _inside += 1
-        _found.setdefault(_has_scipy(), _libraries(_has_scipy()).limit(limits=1, user_api="blas"))
+        libraries = _libraries(_has_scipy())  # asking them is quicker than setting
+        if any(each.num_threads != 1 for each in libraries.lib_controllers if each.user_api == "blas"):
+            _found.setdefault(_has_scipy(), libraries.limit(limits=1, user_api="blas"))
 
 
 def _leave() -> None:

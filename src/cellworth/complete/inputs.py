@@ -58,36 +58,57 @@ def check_table(
             "are the cells that are not stored; or pass a dense array with NaN in the holes."
         )
     _refuse_text(estimator, X)
-    X = validate_data(
-        estimator,
-        X,
-        dtype=[np.float64, np.float32] if dtype is None else dtype,
-        order="C",
-        ensure_all_finite=False,
-        reset=reset,
-    )
+    X = _validated(estimator, X, [np.float64, np.float32] if dtype is None else [dtype], reset)
     low, high = column_ranges(X)
     if X.size and not (float(np.fmax.reduce(high)) <= LARGEST and float(np.fmin.reduce(low)) >= -LARGEST):
         _refuse_infinity(estimator, X)
         _refuse_huge(estimator, X)
-    X = open_marked(X, getattr(estimator, "missing_values", None))
+    opened = open_marked(X, getattr(estimator, "missing_values", None))
+    empty, X = (np.flatnonzero(np.isnan(low)) if opened is X else None), opened
     if not reset:
         return _some_columns(X, getattr(estimator, "measured_columns_", None))
     if not keep_unmeasured:
-        X = measured_only(estimator, X, stacklevel=4)
+        X = measured_only(estimator, X, stacklevel=4, empty=empty)
     if getattr(estimator, "add_indicator", False):
         estimator.indicator_columns_ = columns_with_holes(X)
     return X
 
 
-def measured_only(estimator: BaseEstimator, X: FloatArray, stacklevel: int = 3) -> FloatArray:
+def _validated(estimator: BaseEstimator, X: Any, dtypes: list[Any], reset: bool) -> FloatArray:
+    """Return X as scikit-learn checks and converts it; learn or check its columns.
+
+    In ``fit``, most tables are arrays that would be returned as they are. The checks of these are left out:
+    they take as long as some passes over a table of thousands of rows.
+    """
+    as_is = (
+        type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous and X.dtype in dtypes
+    )
+    if not (reset and as_is):
+        return validate_data(
+            estimator,
+            X,
+            dtype=dtypes if len(dtypes) > 1 else dtypes[0],
+            order="C",
+            ensure_all_finite=False,
+            reset=reset,
+        )
+    if hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    estimator.n_features_in_ = X.shape[1]
+    return X
+
+
+def measured_only(
+    estimator: BaseEstimator, X: FloatArray, stacklevel: int = 3, empty: IntArray | None = None
+) -> FloatArray:
     """Return the columns of X (n, d) with an observed value, and learn which they are; warn of the others.
 
     Nothing can be learned of a column of nothing but holes. It is left out, as by scikit-learn's imputers:
     a rare column may have no value in a fold of a cross-validation, which should have a score all the same.
     Sets ``measured_columns_``. Raises DataError if there is no such column. X itself is returned if all are.
+    ``empty`` are the columns without a value, if they are known.
     """
-    empty = _unmeasured_columns(X)
+    empty = _unmeasured_columns(X) if empty is None else empty
     if empty.size == X.shape[1]:
         raise DataError(
             f"{_listed([_name(estimator, j) for j in empty])} no observed value, so nothing can be learned; "

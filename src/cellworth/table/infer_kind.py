@@ -115,8 +115,8 @@ def _refuse_doubtful(cells: TextCounts, column: str, origin: Origin) -> None:
     if len(texts) == 1 and total < len(cells.codes):
         said = (
             f"{origin.column(column)}: the only text is {shorten(texts[0])}, so guesses and answers "
-            f"can be no other. Name all that it may have in {setting('categories', column=column)}, or leave "
-            "the column out."
+            f"can be no other yet. Name all that it may have in {setting('categories', column=column)}, or "
+            "leave the column out."
         )
         warnings.warn(said, ReadWarning, stacklevel=2)
     too_many = len(counts) > MOST_DIFFERENT_TEXTS and 2 * len(counts) > total

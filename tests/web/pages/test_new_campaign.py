@@ -121,7 +121,7 @@ def test_a_column_with_one_text_asks_for_the_others_before_they_are_refused(fres
     assert form.fields["categories.1"] == "?, low"
     said = {"missing": "?, n.k.", "kind.1": "category"}  # many put commas between marks
     page = fresh.send(form, act="look", **said)
-    hint = "No other text will be accepted as an answer."
+    hint = "No other text is accepted as an answer yet."
     assert page.text.count(hint) == 1
     assert begin_form(page).fields["categories.1"] == "low"
     said["categories.1"] = "low, high"

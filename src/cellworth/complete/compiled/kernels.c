@@ -19,6 +19,7 @@ enum { SQUARED, LOGISTIC, SQUARED_HINGE, MULTINOMIAL };
 #define SYRK_FROM 48      /* columns; as in solver/step.py */
 #define TILED_COLUMNS 256 /* of products that are not left to BLAS */
 #define WIDE 3            /* vectors of a tile of such a product */
+#define CACHE_LINE 64     /* bytes */
 #define CHUNK_CELLS 8192  /* of the new iterate that are formed at once: with the other arrays, well within L2 */
 
 #define LAPACK_COLUMNS 128 /* of a pattern, from which on LAPACK inverts its matrix alone: a batch would not stay in cache */
@@ -41,6 +42,19 @@ enum { SQUARED, LOGISTIC, SQUARED_HINGE, MULTINOMIAL };
 #define REAL float
 #include "proximal_types.h"
 #undef REAL
+
+/* Up to four arrays of which some rows are needed soon: a product computes more than it reads, and fetches them on its way. */
+typedef struct {
+    const void *from[4]; /* NULL: none */
+    int64_t bytes[4];    /* of a row */
+} Soon;
+
+/* Always inlined: the compiler takes a function that does nothing but this for one without effect. */
+static inline __attribute__((always_inline)) void fetch_rows(const Soon *soon, int64_t row, int64_t rows) {
+    for (int i = 0; soon && i < 4; i++)
+        for (int64_t at = row * soon->bytes[i]; soon->from[i] && at < (row + rows) * soon->bytes[i]; at += CACHE_LINE)
+            __builtin_prefetch((const char *)soon->from[i] + at);
+}
 
 typedef struct {
     void (*potrf)(char *, int *, double *, int *, int *);

@@ -215,7 +215,7 @@ class Kernels:
         ]
         self.solve_in_holes: Any = getattr(library, f"solve_in_holes_f32{ending}")
         self.solve_in_holes.restype = c_int
-        self.solve_in_holes.argtypes = [POINTER(Blas), c_int64, c_int64, c_int64, *(c_void_p,) * 3]
+        self.solve_in_holes.argtypes = [c_int64, c_int64, c_int64, *(c_void_p,) * 3]
         self.grow_trees: Any = getattr(library, f"grow_trees_f64{ending}")
         self.grow_trees.restype = c_int
         self.grow_trees.argtypes = [

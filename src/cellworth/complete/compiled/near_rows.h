@@ -52,7 +52,9 @@ TARGET static void NAME(add_to_points)(int64_t n, int64_t d, int64_t q, const RE
 static void NAME(form_rows)(const TYPE(Blas) * blas, const TYPE(Near) * near, int64_t begin, int64_t n, int64_t d, double lipschitz,
                             const REAL *values, const uint8_t *seen, const REAL *targets, const TYPE(Model) * model, int64_t *next,
                             REAL *x, REAL *a, REAL *fresh, REAL *scores) {
-    NAME(multiply_by)(blas, n, near->r, d, near->left + begin * near->r, near->r, near->right, x, d);
+    const int64_t bytes = d * sizeof(REAL);
+    const Soon soon = {{values, seen, a, NULL}, {bytes, d, bytes, 0}};
+    NAME(multiply_by)(blas, n, near->r, d, near->left + begin * near->r, near->r, near->right, x, d, &soon);
     for (; *next < near->n_changed && near->changed[*next] < begin + n; ++*next) {
         const REAL *from = near->updated + *next * d;
         REAL *to = x + (near->changed[*next] - begin) * d;
@@ -76,5 +78,5 @@ static void NAME(form_rows)(const TYPE(Blas) * blas, const TYPE(Near) * near, in
 
 /* out (n, d) = A (n, k) times P (k, d), C-ordered all. */
 EXPORT void NAME(row_product)(const TYPE(Blas) * blas, int64_t n, int64_t k, int64_t d, const REAL *A, const REAL *P, REAL *out) {
-    NAME(multiply_by)(blas, n, k, d, A, k, P, out, d);
+    NAME(multiply_by)(blas, n, k, d, A, k, P, out, d, NULL);
 }

@@ -211,7 +211,9 @@ EXPORT int NAME(proximal_pass)(const TYPE(Blas) * blas, int mode, int64_t n, int
             NAME(first_cells)(cells, (REAL)(1.0 / lipschitz), x, a, v, seen, sums);
             if (labelled) NAME(scores_of)(blas, rows, d, x, model, scores);
         } else {
-            NAME(multiply)(blas, rows, d, a, d, operator_, fresh, d);
+            const int64_t bytes = d * sizeof(REAL);
+            const Soon soon = {{x, v, seen, end + rows <= n ? a + cells : NULL}, {bytes, bytes, d, bytes}};
+            NAME(multiply_by)(blas, rows, d, d, a, d, operator_, fresh, d, &soon);
             if (labelled) {
                 NAME(scores_of)(blas, rows, d, fresh, model, scores);
                 for (int64_t i = 0; i < rows; i++)

@@ -38,7 +38,7 @@ TARGET UNROLLED NAME(product_tile)(int tall, int wide, int64_t k, int64_t d, int
 }
 
 TARGET static void NAME(product_in_tiles)(int64_t n, int64_t k, int64_t d, const REAL *A, int64_t from, const REAL *P, REAL *out,
-                                          int64_t to) {
+                                          int64_t to, const Soon *soon) {
     for (int64_t column = 0; column < d; column += WIDE * NAME(WIDTH), P += WIDE * NAME(WIDTH), out += WIDE * NAME(WIDTH)) {
         const int64_t left = d - column, last = left < WIDE * NAME(WIDTH) ? left - NAME(WIDTH) : (WIDE - 1) * NAME(WIDTH);
         const int64_t wide = last + NAME(WIDTH) == left ? (left + NAME(WIDTH) - 1) / NAME(WIDTH) : WIDE, tall = n < TALL ? 1 : TALL;
@@ -46,6 +46,7 @@ TARGET static void NAME(product_in_tiles)(int64_t n, int64_t k, int64_t d, const
             const int64_t at = row + tall <= n ? row : n - tall; /* the last rows, too, end with the chunk */
             const REAL *a = A + at * from;
             REAL *o = out + at * to;
+            if (!column) fetch_rows(soon, row, tall);
             switch (wide + (tall == 1 ? WIDE : 0)) {
             case 1: NAME(product_tile)(TALL, 1, k, d, last, a, from, P, o, to); break;
             case 2: NAME(product_tile)(TALL, 2, k, d, last, a, from, P, o, to); break;
@@ -109,15 +110,17 @@ static inline int NAME(in_tiles)(int64_t d) {
 #endif
 }
 
-/* out = A P for the rows A (n, k), which are `from` numbers apart, and P (k, d); the rows of out are `to` apart. */
+/* out = A P for the rows A (n, k), which are `from` numbers apart, and P (k, d); the rows of out are `to` apart. Rows that are needed
+ * `soon` are fetched meanwhile; NULL: none. */
 static void NAME(multiply_by)(const TYPE(Blas) * blas, int64_t n, int64_t k, int64_t d, const REAL *A, int64_t from, const REAL *P,
-                              REAL *out, int64_t to) {
+                              REAL *out, int64_t to, const Soon *soon) {
 #if OWN_PRODUCTS
     if (NAME(in_tiles)(d)) {
-        NAME(product_in_tiles)(n, k, d, A, from, P, out, to);
+        NAME(product_in_tiles)(n, k, d, A, from, P, out, to, soon);
         return;
     }
 #endif
+    (void)soon;
     int rows = (int)n, inner = (int)k, columns = (int)d, of_A = (int)from, of_out = (int)to;
     REAL one = 1, zero = 0;
     blas->gemm("N", "N", &columns, &rows, &inner, &one, (REAL *)P, &columns, (REAL *)A, &of_A, &zero, out, &of_out);
@@ -126,7 +129,7 @@ static void NAME(multiply_by)(const TYPE(Blas) * blas, int64_t n, int64_t k, int
 /* The same for a square P (d, d). */
 static void NAME(multiply)(const TYPE(Blas) * blas, int64_t n, int64_t d, const REAL *A, int64_t from, const REAL *P, REAL *out,
                            int64_t to) {
-    NAME(multiply_by)(blas, n, d, d, A, from, P, out, to);
+    NAME(multiply_by)(blas, n, d, d, A, from, P, out, to, NULL);
 }
 
 /* gram += A^T A for the rows A (n, d), in the lower triangle at least, through part (d, d) where REAL is not double. */

@@ -26,7 +26,6 @@ gathers it.
 
 from __future__ import annotations
 
-from ctypes import byref
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -228,8 +227,7 @@ def solve_in_holes(product: FloatArray, filled: FloatArray, observed: BoolArray,
     if compiled is None:
         filled += plain_solution(product, filled, observed, steps)
         return
-    (n, d), blas = filled.shape, compiled.passes[filled.dtype][1]
-    if compiled.solve_in_holes(byref(blas), n, d, steps, *map(address, (product, filled, observed))):
+    if compiled.solve_in_holes(*filled.shape, steps, *map(address, (product, filled, observed))):
         raise MemoryError("not enough memory for a block of rows")
 
 

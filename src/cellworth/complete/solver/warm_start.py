@@ -225,7 +225,8 @@ def refresh(
     known_before = replace(part, observed=part.observed & ~fresh)
     L_before, R_before = left[changed].astype(np.float64), right.astype(np.float64)
     L = _newton_step(L_before, R_before, part, model, penalty)
-    slope_before = _gradient(L_before @ R_before, known_before, model)
+    X_before = L_before @ R_before
+    slope_before = _gradient(X_before, known_before, model)
     gradient = L.T @ _gradient(L @ R_before, part, model) - L_before.T @ slope_before
     share = np.count_nonzero(rows.observed) / rows.observed.size
     R = R_before + _common_step(gradient, L, R_before, part, share + model.lipschitz() - 1, penalty)
@@ -234,9 +235,10 @@ def refresh(
     near = NearRows(left, R.astype(right.dtype), changed, (L @ R).astype(right.dtype), right[:0], 0, 1.0)
     if rows.wide or penalty_before is None or penalty_before <= 0:
         return WarmStart(near, bound)
+    X_now = L @ R
     points = [
         X - slope / model.lipschitz()
-        for X, slope in ((L_before @ R_before, slope_before), (L @ R, _gradient(L @ R, part, model)))
+        for X, slope in ((X_before, slope_before), (X_now, _gradient(X_now, part, model)))
     ]
     gram, move = _predicted_gram(R_before, R, points, share, penalty_before, model.lipschitz())
     threshold = penalty / model.lipschitz()

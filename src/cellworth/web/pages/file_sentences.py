@@ -300,8 +300,8 @@ SENTENCES: dict[str, str] = {
         "{n} different texts in {total} known values, such as {text}, look like names and "
         "not like categories."
     ),
-    "the only text is {text}, so guesses and answers can be no other.": message(
-        "The only text is {text}, so guesses and answers can be no other."
+    "the only text is {text}, so guesses and answers can be no other yet.": message(
+        "The only text is {text}, so guesses and answers can be no other yet."
     ),
     "Name all that it may have in {setting}, or leave the column out.": message(
         "Name all that it may have, {setting}, or leave the column out."
