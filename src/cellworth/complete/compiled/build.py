@@ -15,6 +15,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -24,7 +25,11 @@ SOURCES = (
     *("labelled_step.h", "extra_trees.h", "class_trees.h", "hidden_cells.h"),
     *("near_rows.h", "table_cells.h", "ridge_systems.h"),
 )
-FLAGS = ("-O3", "-std=gnu11", "-fopenmp-simd", "-fvisibility=hidden", "-fPIC", "-shared")
+FLAGS = ("-O3", "-std=gnu11", "-fopenmp-simd", "-fvisibility=hidden", "-fPIC")
+LEVELS = (4, 3, 0)
+"""The kinds of processors, each compiled by itself, all at once; the one that takes longest first."""
+PATIENCE = 900
+"""Seconds that a compiler may take; a minute of an idle processor is usual."""
 
 
 @functools.cache
@@ -42,9 +47,10 @@ def build() -> Path | None:
         return target if target.exists() else None
     with tempfile.TemporaryDirectory(dir=HERE) as folder:
         made = Path(folder) / target.name
-        command = [*compiler, *FLAGS, "-o", str(made), str(HERE / "kernels.c"), "-lm"]
         try:
-            subprocess.run(command, capture_output=True, timeout=900, check=True)
+            with ThreadPoolExecutor(len(LEVELS)) as pool:
+                objects = list(pool.map(lambda level: _compiled(compiler, level, folder), LEVELS))
+            _run([*compiler, "-shared", "-o", str(made), *objects, "-lm"])
             made.replace(target)  # at once: another process may be loading it
         except (OSError, subprocess.SubprocessError):
             return None
@@ -52,6 +58,17 @@ def build() -> Path | None:
         if stale != target:
             stale.unlink(missing_ok=True)
     return target
+
+
+def _compiled(compiler: list[str], level: int, folder: str) -> str:
+    """Compile the kernels for one kind of processor; return the path of the object file."""
+    made = str(Path(folder) / f"level-{level}.o")
+    _run([*compiler, *FLAGS, f"-DLEVEL_ALONE={level}", "-c", "-o", made, str(HERE / "kernels.c")])
+    return made
+
+
+def _run(command: list[str]) -> None:
+    subprocess.run(command, capture_output=True, timeout=PATIENCE, check=True)
 
 
 def _compiler() -> list[str] | None:

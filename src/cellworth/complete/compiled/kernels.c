@@ -3,7 +3,7 @@
  * BLAS and LAPACK are SciPy's own, handed over as function pointers. No flag allows the compiler to reorder sums other
  * than those marked `omp simd reduction`, so one build on one machine always gives the same bits. On x86-64 each kernel is
  * compiled three times, for any processor, for those with AVX2 and FMA (v3), and for those with AVX-512 (v4): library.py asks for the
- * level of this one. */
+ * level of this one. build.py compiles each LEVEL_ALONE (0, 3 or 4), all at once; without that, this file has them all. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -61,19 +61,23 @@ typedef struct {
     void (*potri)(char *, int *, double *, int *, int *);
 } Lapack;
 
+#if !defined(LEVEL_ALONE) || LEVEL_ALONE == 0
 #define TARGET
 #define LEVEL
 #define VECTOR_BYTES 16
 #define OWN_PRODUCTS 0
 #include "processor_level.h"
+#endif
 
-#ifdef __x86_64__
+#if defined(__x86_64__) && (!defined(LEVEL_ALONE) || LEVEL_ALONE == 3)
 #define TARGET __attribute__((target("avx2,fma")))
 #define LEVEL _v3
 #define VECTOR_BYTES 32
 #define OWN_PRODUCTS 1
 #include "processor_level.h"
+#endif
 
+#if defined(__x86_64__) && (!defined(LEVEL_ALONE) || LEVEL_ALONE == 4)
 #define TARGET __attribute__((target("avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")))
 #define LEVEL _v4
 #define VECTOR_BYTES 64
@@ -81,6 +85,7 @@ typedef struct {
 #include "processor_level.h"
 #endif
 
+#if !defined(LEVEL_ALONE) || LEVEL_ALONE == 0
 /* The highest level that this processor has: 4, 3, or 0 for code that runs on any. */
 EXPORT int cellworth_level(void) {
 #ifdef __x86_64__
@@ -93,3 +98,4 @@ EXPORT int cellworth_level(void) {
     return 0;
 #endif
 }
+#endif
