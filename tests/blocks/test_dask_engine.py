@@ -31,6 +31,10 @@ def engine():
         yield engine
 
 
+PATIENCE = 180
+"""Seconds within which Dask starts another worker, also on a machine that does ten other things."""
+
+
 def kill_a_worker(engine):
     pid = next(iter(engine.client.run(os.getpid).values()))
     os.kill(pid, signal.SIGKILL)
@@ -164,8 +168,11 @@ def test_a_restarted_worker_is_never_paused(engine):
 
     before = set(engine.client.run(_memory_shares).values())
     assert {pause for *_, pause in before} == {False}
-    killed, after = kill_a_worker(engine), {}
+    killed, after, end = kill_a_worker(engine), {}, time.monotonic() + PATIENCE
     while len(after) < 2:
+        assert time.monotonic() < end, (
+            f"after {PATIENCE} s, no other worker has come in place of the killed one"
+        )
         time.sleep(0.5)
         with suppress(OSError):  # it is not known yet that the worker is gone
             if killed not in engine.client.run(os.getpid).values():
