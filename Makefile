@@ -53,8 +53,11 @@ fast: $(VENV)/.dev   ## the tests that start nothing and take no more than about
 alone: $(VENV)/.dev   ## the tests that measure memory: nothing else runs meanwhile
 	$(BIN)/python -m pytest -q -m alone
 
+# Beside everything else, a killed process may be replaced later than a test waits. What fails is run once more, by
+# itself; if it fails again, it has failed.
 unit: $(VENV)/.dev   ## all other tests, and which ten were slowest
-	$(BIN)/python $(PYTEST) -m "not alone" --durations=10
+	$(BIN)/python $(PYTEST) -m "not alone" --durations=10 || \
+		$(BIN)/python -m pytest -m "not alone" --last-failed --last-failed-no-failures none
 
 coverage: $(VENV)/.dev   ## the same tests, half as slow again, and which lines of src none of them runs
 	$(BIN)/python $(PYTEST) -m "not alone" --cov --cov-report=term:skip-covered
