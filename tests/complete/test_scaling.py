@@ -6,7 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.complete import scaling as scaling_module
-from cellworth.complete.scaling import SCALES, Scaling, changed_rows, column_ranges, put_back, scaled_cells
+from cellworth.complete.scaling import (
+    SCALES,
+    Scaling,
+    changed_rows,
+    column_ranges,
+    put_back,
+    scaled_cells,
+    update_cells,
+)
 from cellworth.errors import ParameterError
 
 X = np.array([[1.0, -5.0, 7.0], [np.nan, 15.0, 7.0], [3.0, np.nan, 7.0], [2.0, 0.0, 7.0]])
@@ -99,3 +107,43 @@ def test_the_compiled_passes_are_those_in_numpy(seed, n, d, how, dtype, shuffled
     differs = ((before != table) & ~np.isnan(table)).any(axis=1)
     for found in (changed_rows(table, before), in_numpy(changed_rows, table, before)):
         np.testing.assert_array_equal(found, differs)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 60),
+    d=st.integers(1, 23),
+    how=st.sampled_from(SCALES),
+    dtype=st.sampled_from(["f4", "f8"]),
+    shuffled=st.booleans(),
+)
+@settings(max_examples=80, deadline=None)
+def test_cells_brought_up_to_date_are_those_of_the_new_table(seed, n, d, how, dtype, shuffled):
+    """Cells that are answered, corrected, withdrawn, or answered with just what was filled in."""
+    rng = np.random.default_rng(seed)
+    table = rng.normal(size=(n, d)).astype(dtype)
+    table[rng.random((n, d)) < 0.4] = np.nan
+    scaling = Scaling.of(table, how)
+    order = rng.permutation(n) if shuffled else slice(None)
+    completed = np.where(np.isnan(table), rng.normal(size=(n, d)), table).astype(dtype)
+    new = table.copy()
+    for values in (rng.normal(size=(n, d)).astype(dtype), completed, np.full((n, d), np.nan)):
+        there = rng.random((n, d)) < 0.03
+        new[there] = values[there]
+    expected = scaled_cells(new, scaling, order)
+    differs = ((completed != new) & ~np.isnan(new)).any(axis=1)[order]
+    for call in (in_numpy, lambda function, *arguments: function(*arguments)):
+        cells = scaled_cells(table, scaling, order)
+        np.testing.assert_array_equal(call(update_cells, new, completed, scaling, order, cells), differs)
+        for got, right in zip(cells, expected, strict=True):
+            np.testing.assert_array_equal(got, right)
+
+
+def test_filled_cells_can_be_put_back_into_other_memory():
+    table = np.array([[1.0, np.nan], [np.nan, 4.0]])
+    filled = np.array([[9.0, 2.0], [3.0, 9.0]])
+    for call in (in_numpy, lambda function, *arguments: function(*arguments)):
+        out = np.empty((2, 2))
+        assert call(put_back, table, filled, None, slice(None), out) is out
+        np.testing.assert_array_equal(out, [[1.0, 2.0], [3.0, 4.0]])
+    np.testing.assert_array_equal(filled, [[9.0, 2.0], [3.0, 9.0]])

@@ -63,6 +63,11 @@ class Scaling:
         """Return the "standard" scaling of columns with these sums."""
         return cls(sums.mean, _usable(sums.deviation(), sums.mean, dtype))
 
+    def same_as(self, other: Scaling) -> bool:
+        """Whether another scaling has the same units."""
+        mine, others = (self.offset, self.width), (other.offset, other.width)
+        return all(np.array_equal(one, another) for one, another in zip(mine, others, strict=True))
+
     @property
     def is_identity(self) -> bool:
         """Whether values stay as they are."""
@@ -142,8 +147,31 @@ def changed_rows(X: FloatArray, before: FloatArray) -> BoolArray:
     return changed
 
 
+def update_cells(
+    X: FloatArray, before: FloatArray, scaling: Scaling, order: Order, cells: tuple[FloatArray, BoolArray]
+) -> BoolArray:
+    """Bring ``cells`` up to date with X, in place; return the changed rows (n,), in ``order``.
+
+    ``cells`` are the result of `scaled_cells`, with the same scaling and order, for a table that was
+    completed to ``before``. As `scaled_cells` and `changed_rows`, but most cells are only looked at.
+    """
+    values, observed = cells
+    compiled = _kernels_for(X)
+    if compiled is None or before.dtype != X.dtype or not before.flags.c_contiguous:
+        values[...], observed[...] = scaled_cells(X, scaling, order)
+        return changed_rows(X, before)[order]
+    changed = np.empty(len(X), dtype=bool)
+    arrays = X, before, _index(order), *_units(scaling, X.dtype), values, observed, changed
+    compiled.update_cells(*X.shape, *map(_address, arrays))
+    return changed
+
+
 def put_back(
-    X: FloatArray, filled: FloatArray, scaling: Scaling | None = None, order: Order = AS_THEY_ARE
+    X: FloatArray,
+    filled: FloatArray,
+    scaling: Scaling | None = None,
+    order: Order = AS_THEY_ARE,
+    out: FloatArray | None = None,
 ) -> FloatArray:
     """Return X with its holes ``filled``, in place if the latter are C-contiguous and in the order of X.
 
@@ -153,21 +181,34 @@ def put_back(
         Its rows stand for ``X[order]``.
     scaling : Scaling or None
         That of ``filled``; None: it is in the units of X.
+    out : (n, d) array, C-ordered, of the type of ``filled``, or None
+        Where to write the result; ``filled`` then stays as it is.
     """
     filled = np.ascontiguousarray(filled)
     compiled = _kernels_for(X) if filled.dtype == X.dtype else None
     if compiled is not None:
         rows, of_scaling = _index(order), _units(scaling, X.dtype)
-        out = filled if rows is None else np.empty_like(filled)
+        if out is None:
+            out = filled if rows is None else np.empty_like(filled)
         arrays = X, rows, *of_scaling, filled, out
         compiled.put_back(*X.shape, *map(_address, arrays))
         return out
+    if out is not None:
+        out[...] = filled
+        filled = out
     filled = in_order(filled if scaling is None else scaling.undo_in_place(filled), order)
     for block in _row_blocks(X.shape):
         bits, of_X = _bits(filled[block]), _bits(np.ascontiguousarray(X[block], dtype=filled.dtype))
         # Where a bit of both is to change: a masked copy takes four times as long.
         bits ^= (bits ^ of_X) & _all_ones_where(~np.isnan(X[block]), bits.dtype)
     return filled
+
+
+def same_order(one: Order, other: Order) -> bool:
+    """Return whether two orders of the rows of a table are the same."""
+    if isinstance(one, slice) or isinstance(other, slice):
+        return isinstance(one, slice) and isinstance(other, slice)
+    return np.array_equal(one, other)
 
 
 def in_order(A: FloatArray, order: Order) -> FloatArray:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.checkpoints import Checkpoint
@@ -22,11 +23,12 @@ from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.kept_between_fits import KeptBetweenFits
 from cellworth.complete.labels import LabelCode, TargetKind, label_code, labelled_first
 from cellworth.complete.proximal_without_iterate import FoldIn, minimise_without_iterate, needs_no_iterate
-from cellworth.complete.scaling import Order, Scaling, in_order, put_back, scaled_cells
+from cellworth.complete.scaling import Scaling, put_back, scaled_cells
 from cellworth.complete.solver import passes_over_blocks, sampled_start
 from cellworth.complete.solver.as_published import published_solver
 from cellworth.complete.solver.cell_sums import sums_and_sample
-from cellworth.complete.solver.factors import balanced_factors, fold_in
+from cellworth.complete.solver.earlier_fit import EarlierFit
+from cellworth.complete.solver.factors import fold_in, right_factor
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.monitor import Callback, Solution
 from cellworth.complete.solver.passes_over_blocks import Outline, minimise_blocks
@@ -34,14 +36,11 @@ from cellworth.complete.solver.proximal_gradient import minimise
 from cellworth.complete.solver.singular_value_thresholding import Shrinkage, shrinkage, spectrum
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.unread_blocks import fits_in_memory, scaled_blocks
-from cellworth.complete.solver.warm_start import EarlierFit, column_means, from_earlier, minimise_near
+from cellworth.complete.solver.warm_start import WarmStart, column_means, minimise_near
 from cellworth.complete.table_summary import TableSummary
 from cellworth.errors import DataError, ParameterError
 
-FITTED = (
-    *("low_rank_", "trace_penalty_", "rank_", "coef_", "intercept_", "classes_"),
-    *("objective_", "n_iter_", "converged_"),
-)
+FITTED = ("trace_penalty_", "rank_", "coef_", "intercept_", "classes_", "objective_", "n_iter_", "converged_")
 
 
 class SupervisedCompleter(BlockCompleter):
@@ -214,57 +213,51 @@ class SupervisedCompleter(BlockCompleter):
         earlier = self._earlier_fit(X.shape, labels.code)
         scaling = Scaling.of(X, self.scale)
         order = labelled_first(labels.labelled)
-        memory = kept.take(X.shape, X.dtype), kept.take(X.shape, bool)
-        values, observed = scaled_cells(X, scaling, order, memory)
+        if earlier is None:
+            cells, changed = scaled_cells(X, scaling, order), None
+        else:
+            cells, changed = earlier.cells_of(X, order, scaling, kept)
         n_targets = int(labels.labelled.sum()) if self.label_weight > 0 else 0
         targets = labels.targets[order][:n_targets].astype(X.dtype)
-        rows = Rows(values, observed, targets, wide=X.shape[0] < X.shape[1])
+        rows = Rows(*cells, targets, wide=X.shape[0] < X.shape[1])
         with ThreadEngine(self.n_jobs) as engine:
             self.trace_penalty_ = self._penalty(spectrum, rows.values)
             model = self._first_model(n_targets, labels.code, scaling, earlier is not None)
-            given = None if earlier is None else (earlier, X, order, scaling)
-            solution = self._solve(rows, model, engine, kept, given)
-            if self.warm_start:
-                self._kept = kept
-                kept.give(values, observed)
-            del rows, values, observed, memory  # as large as the table, and no longer needed
-            of_solution = solution.iterate, solution.singular_values, solution.basis
-            left, right = balanced_factors(*of_solution, kept.take)
-        last = [] if earlier is None else [earlier.left, earlier.completed]
-        self.low_rank_ = in_order(left, order), right
-        self.completed_ = put_back(X, solution.iterate, scaling, order)
-        del earlier, given
+            if earlier is None or changed is None:
+                solution = self._solve(rows, model, engine, None)
+            else:
+                start = earlier.start(X, rows, changed, model, self.trace_penalty_, order, scaling)
+                solution = self._solve(rows, model, engine, (start, kept.take(X.shape, X.dtype)))
+                del start  # it refers to the earlier iterate
+        right = right_factor(solution.iterate, solution.singular_values, solution.basis)
+        last = [] if earlier is None else [earlier.iterate, earlier.completed]
+        self.completed_ = put_back(X, solution.iterate, scaling, order, kept.take(X.shape, X.dtype))
+        solved = solution.iterate, right, self.completed_
+        self._last = EarlierFit(*solved, scaling, self.trace_penalty_, order)
+        del earlier, rows, solved
         kept.give_unshared(last)
+        if self.warm_start:
+            self._kept = kept
+            self._last.keep_cells(cells)
         self._keep(solution, labels.code, scaling)
         return self
 
     def _solve(
-        self,
-        rows: Rows,
-        model: LinearPart,
-        engine: ThreadEngine,
-        kept: KeptBetweenFits,
-        earlier: tuple[EarlierFit, FloatArray, Order, Scaling] | None,
+        self, rows: Rows, model: LinearPart, engine: ThreadEngine, warm: tuple[WarmStart, FloatArray] | None
     ) -> Solution:
-        """Minimise F, from an earlier fit if there is one, given the table, its order and scaling."""
-        settings: Any = {"trace_penalty": self.trace_penalty_, "tol": self.tol, "max_iter": self.max_iter}
-        settings |= {"callback": self.callback}
+        """Minimise F, from a warm start if there is one, with memory (n, d) for its iterate."""
+        settings: Any = {name: getattr(self, name) for name in ("tol", "max_iter", "callback")}
+        settings["trace_penalty"] = self.trace_penalty_
         published = published_solver(self.line_search, self.updates)
-        if earlier is None and published is None:
+        if warm is None and published is None:
             return sampled_start.first_fit(rows, model, engine=engine, single=self.single_start, **settings)
-        shape, dtype = rows.values.shape, rows.values.dtype
-        settings["blocks"] = RowBlocks(shape, dtype.itemsize, engine)
-        if earlier is None:
+        settings["blocks"] = RowBlocks(rows.values.shape, rows.values.dtype.itemsize, engine)
+        if warm is None:
             iterate, trace_norm = column_means(rows)
+        elif published is None and not self.single_start and not rows.wide:
+            return minimise_near(*warm, model, rows, **settings)
         else:
-            fit, X, order, scaling = earlier
-            warm = from_earlier(fit, X, order, rows, model, scaling, self.trace_penalty_)
-            if published is None and not self.single_start and not rows.wide and len(warm.near.right):
-                memory = kept.take(shape, dtype), kept.take(shape, dtype)
-                solution, point = minimise_near(warm, *memory, model, rows, **settings)
-                kept.give(point)
-                return solution
-            iterate, trace_norm = warm.table(dtype), warm.trace_norm
+            iterate, trace_norm = warm[0].table(rows.values.dtype), warm[0].trace_norm
         settings |= {"trace_norm": trace_norm, "single": self.single_start}
         return (published or minimise)(iterate, model, rows, **settings)
 
@@ -306,7 +299,7 @@ class SupervisedCompleter(BlockCompleter):
             given = source.engine, data, model, sums
             solution = minimise_blocks(*given, dtype=source.dtype, **settings)
         right = np.ascontiguousarray((solution.basis * np.sqrt(solution.singular_values)).T)
-        self.low_rank_ = np.zeros((0, len(right)), dtype=source.dtype), right.astype(source.dtype)
+        self._last = EarlierFit.without_rows(right.astype(source.dtype), scaling, self.trace_penalty_)
         self._keep(solution, code, scaling)
         if not again:
             return source.engine.map(passes_over_blocks.settled, solution.iterate, data)
@@ -318,16 +311,23 @@ class SupervisedCompleter(BlockCompleter):
         rows = self._fold_in.rows(part, self.scaling_) if state is None else state.copy()
         return put_back(part.X, self.scaling_.undo_in_place(rows)), None
 
+    @property
+    def low_rank_(self) -> tuple[FloatArray, FloatArray]:
+        """The factors; the left one is formed when first asked for."""
+        check_is_fitted(self)
+        return self._last.factors()
+
     def fitted_state(self) -> dict[str, Any]:
         """Return the state of a fit to an array, as plain data."""
-        return state_of(self, FITTED)
+        return state_of(self, FITTED) | self._last.state()
 
     def restore_fitted(self, state: dict[str, Any]) -> None:
         """Restore what `fitted_state` returned; the next warm start continues as the original would."""
         restore(self, state, FITTED)
+        self._last = EarlierFit.restored(state, self.completed_, self.scaling_, self.trace_penalty_)
 
     def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
-        return fold_in(values, observed, self.low_rank_[1], self.trace_penalty_)
+        return fold_in(values, observed, self._last.right, self.trace_penalty_)
 
     def _check_parameters(self) -> None:
         for name in ("trace_penalty", "label_weight", "tol"):
@@ -361,12 +361,9 @@ class SupervisedCompleter(BlockCompleter):
 
     def _earlier_fit(self, shape: tuple[int, int], code: LabelCode) -> EarlierFit | None:
         """Return the state to start from, if there is one that matches the table and its labels."""
-        if not (self.warm_start and isinstance(getattr(self, "completed_", None), np.ndarray)):
-            return None
-        same_classes = np.array_equal(self.classes_, code.classes)  # type: ignore[arg-type]
-        if not same_classes or self.completed_.shape != shape:
-            return None
-        return EarlierFit(*self.low_rank_, self.completed_, self.scaling_, self.trace_penalty_)
+        last: EarlierFit | None = getattr(self, "_last", None) if self.warm_start else None
+        fits = last is not None and last.iterate.shape == shape
+        return last if fits and np.array_equal(self.classes_, code.classes) else None  # type: ignore[arg-type]
 
     def _first_model(self, n_targets: int, code: LabelCode, scaling: Scaling, warm: bool) -> LinearPart:
         """Return the model of the last fit in the units of this one, or zeros if there is none."""

@@ -10,7 +10,7 @@ from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.compiled.library import kernels
 from cellworth.complete.solver import fused_step
 from cellworth.complete.solver import step as plain
-from cellworth.complete.solver.fused_step import land, start, start_near, step
+from cellworth.complete.solver.fused_step import land, land_at_once, start, start_near, step
 from cellworth.complete.solver.losses import SquaredLoss
 from cellworth.complete.solver.step import NearRows, Rows, StepSums, sample_size
 from tests.conftest import need
@@ -103,6 +103,25 @@ def test_rows_formed_on_the_way_are_those_in_numpy(run, steps, rank):
             )
             plain.form(X, part, 1.3, of_part, model)
             np.testing.assert_allclose(X, plain_arrays[0][b], atol=1e-10)
+
+
+@given(run=runs(), steps=st.integers(0, 2))
+@settings(max_examples=60, deadline=None)
+def test_points_that_are_formed_again_are_those_that_would_be_kept(run, steps):
+    rows, (model, ahead), size, rng = run
+    n, d = rows.values.shape
+    P, shape = (each + each.T for each in rng.normal(size=(2, d, d)) / (2 * d))
+    near = NearRows(rng.normal(size=(n, d)), None, np.arange(0), np.empty((0, d)), shape, steps, 3.0)
+    kept, point, again = np.empty((3, n, d))
+    *begun, pull = start_near(kept, point, near, 1.3, rows, ahead, size)
+    ended = land(kept, point, P, rows, model, size)
+    for call in (in_numpy, lambda function, *arguments: function(*arguments)):
+        *sums, pull_again = call(start_near, again, None, near, 1.3, rows, ahead, size)
+        assert_same(StepSums(*sums), StepSums(*begun), atol=1e-8)
+        assert pull_again == pytest.approx(pull, rel=1e-10, abs=1e-8)
+        np.testing.assert_allclose(again, kept, atol=1e-10)
+        assert_same(call(land_at_once, again, P, 1.3, rows, model, ahead, size), ended, atol=1e-8)
+        np.testing.assert_allclose(again, point, atol=1e-10)
 
 
 def test_single_precision_is_as_close_as_it_can_be():

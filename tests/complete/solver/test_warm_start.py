@@ -58,7 +58,7 @@ def test_the_common_step_is_newtons_on_a_table_without_holes(rank):
 def refreshed(left, right, fresh, rows, model, penalty_before=None):
     """Return the table and the bound on its trace norm of `refresh`, and all of it."""
     changed = np.flatnonzero(fresh.any(axis=1))
-    warm = refresh(left, right, changed, fresh[changed], rows, model, PENALTY, penalty_before)
+    warm = refresh(left @ right, right, changed, fresh[changed], rows, model, PENALTY, penalty_before)
     return warm.table(rows.values.dtype), warm.trace_norm, warm
 
 

@@ -126,6 +126,7 @@ class CellKernels(NamedTuple):
     column_ranges: Any
     scale_cells: Any
     changed_rows: Any
+    update_cells: Any
     put_back: Any
 
 
@@ -191,7 +192,7 @@ class Kernels:
             step.argtypes = [*(POINTER(Blas), c_int64, c_int64, POINTER(CellPointers)), *(c_void_p,) * 10]
             self.streamed_steps[np.dtype(dtype)] = step
             of_cells = CellKernels(*(getattr(library, f"{f}_{suffix}{ending}") for f in CellKernels._fields))
-            for each, n_arrays in zip(of_cells, (4, 6, 3, 6), strict=True):
+            for each, n_arrays in zip(of_cells, (4, 6, 3, 8, 6), strict=True):
                 each.restype, each.argtypes = None, [c_int64, c_int64, *(c_void_p,) * n_arrays]
             self.cells[np.dtype(dtype)] = of_cells
         self.solve_rows: Any = getattr(library, f"solve_rows_f64{ending}")

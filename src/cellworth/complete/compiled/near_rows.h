@@ -47,6 +47,17 @@ TARGET static void NAME(add_to_points)(int64_t n, int64_t d, int64_t q, const RE
     }
 }
 
+/* The points (n, d) of rows x: a = x - gradient / L. scores (n, q) is work; targets: NULL for rows without labels. */
+static void NAME(form_points)(const TYPE(Blas) * blas, int64_t n, int64_t d, double lipschitz, const REAL *values, const uint8_t *seen,
+                              const REAL *targets, const TYPE(Model) * model, const REAL *x, REAL *a, REAL *scores) {
+    double unused = 0.0;
+    NAME(first_cells)(n * d, (REAL)(1.0 / lipschitz), x, a, values, seen, &unused);
+    if (!targets) return;
+    NAME(scores_of)(blas, n, d, x, model, scores);
+    NAME(pulls_of_labels)(n, lipschitz, targets, model, scores);
+    NAME(add_to_points)(n, d, model->q, scores, model->coef, a);
+}
+
 /* Forms the rows begin .. begin + n of a run in x (n, d). `next` is the first of the changed rows from `begin` on; it moves on. a, fresh
  * (n, d) and scores (n, q) are work. targets: NULL for rows without labels. */
 static void NAME(form_rows)(const TYPE(Blas) * blas, const TYPE(Near) * near, int64_t begin, int64_t n, int64_t d, double lipschitz,

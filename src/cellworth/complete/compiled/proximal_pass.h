@@ -176,7 +176,8 @@ TARGET static double NAME(labelled_rows)(int wanted, int64_t n, int64_t d, doubl
 #include "near_rows.h"
 
 /* A pass over a run of blocks; of each block the first `sample` rows are sampled, `last_sample` of the last one. Returns 0,
- * or 1 without memory. START forms the iterate itself if `near` is not NULL.
+ * or 1 without memory. START forms the iterate itself if `near` is not NULL. Without a `point`, START keeps none, and LAND forms it
+ * again from the iterate, with `ahead`, and puts the new iterate in its place: writing and reading points takes longer.
  * gram: (2, d, d), of labelled and of other rows; cross: (q + 1, d); working: (q,); sums: (5,). All are added to. */
 EXPORT int NAME(proximal_pass)(const TYPE(Blas) * blas, int mode, int64_t n, int64_t d, int64_t block, int64_t sample,
                         int64_t last_sample, REAL *iterate, REAL *point, REAL *trail, const REAL *operator_, double momentum,
@@ -186,14 +187,14 @@ EXPORT int NAME(proximal_pass)(const TYPE(Blas) * blas, int mode, int64_t n, int
     const int64_t q = model->q;
     int64_t next_changed = 0;
     const int64_t most = CHUNK_CELLS / d > 8 ? CHUNK_CELLS / d : 8;
-    REAL *fresh = malloc(sizeof(REAL) * (most * (d + q) + d * d));
+    REAL *fresh = malloc(sizeof(REAL) * (most * (2 * d + q) + d * d));
     double *sums_of_targets = calloc(2 * q, sizeof(double));
     if (!fresh || !sums_of_targets) {
         free(fresh);
         free(sums_of_targets);
         return 1;
     }
-    REAL *scores = fresh + most * d, *part = scores + most * q;
+    REAL *scores = fresh + most * d, *part = scores + most * q, *passing = part + d * d;
     for (int64_t begin = 0, of_block = 0; begin < n;) {
         int64_t end = begin + most, block_end = of_block + block;
         if (end > block_end) end = block_end;
@@ -203,7 +204,7 @@ EXPORT int NAME(proximal_pass)(const TYPE(Blas) * blas, int mode, int64_t n, int
         const int labelled = begin < n_targets;
         const REAL *v = values + at, *y = targets + begin * q;
         const uint8_t *seen = observed + at;
-        REAL *x = iterate + at, *a = point + at, *next = mode == STEP ? x : a;
+        REAL *x = iterate + at, *a = point ? point + at : passing, *next = mode == STEP ? x : a;
         if (mode == START) {
             if (near)
                 NAME(form_rows)(blas, near, begin, rows, d, lipschitz, v, seen, labelled ? y : NULL, model, &next_changed, x, a, fresh,
@@ -212,7 +213,9 @@ EXPORT int NAME(proximal_pass)(const TYPE(Blas) * blas, int mode, int64_t n, int
             if (labelled) NAME(scores_of)(blas, rows, d, x, model, scores);
         } else {
             const int64_t bytes = d * sizeof(REAL);
-            const Soon soon = {{x, v, seen, end + rows <= n ? a + cells : NULL}, {bytes, bytes, d, bytes}};
+            const REAL *following = end + rows <= n ? (point ? a : x) + cells : NULL;
+            const Soon soon = {{point ? x : NULL, v, seen, following}, {bytes, bytes, d, bytes}};
+            if (!point) NAME(form_points)(blas, rows, d, lipschitz, v, seen, labelled ? y : NULL, ahead, x, a, scores);
             NAME(multiply_by)(blas, rows, d, d, a, d, operator_, fresh, d, &soon);
             if (labelled) {
                 NAME(scores_of)(blas, rows, d, fresh, model, scores);
@@ -220,7 +223,10 @@ EXPORT int NAME(proximal_pass)(const TYPE(Blas) * blas, int mode, int64_t n, int
                     sums[1] += model->weight * NAME(loss_of_row)(model->loss, 1, q, scores + i * q, y + i * q, NULL);
             }
         }
-        if (mode == LAND) NAME(last_cells)(cells, fresh, x, a, v, seen, sums);
+        if (mode == LAND) {
+            NAME(last_cells)(cells, fresh, x, a, v, seen, sums);
+            if (!point) memcpy(x, fresh, cells * sizeof(REAL));
+        }
         if (mode == STEP) {
             int64_t left = of_block + (block_end < n ? sample : last_sample) - begin;
             if (left > rows) left = rows;

@@ -83,6 +83,31 @@ TARGET EXPORT void NAME(changed_rows)(int64_t n, int64_t d, const REAL *X, const
     }
 }
 
+/* Whether any of n cells is a hole and was none, or the other way round. */
+TARGET static inline int NAME(any_opened_or_filled)(int64_t n, const REAL *restrict x, const uint8_t *restrict observed) {
+    uint8_t differs = 0;
+#pragma omp simd reduction(| : differs)
+    for (int64_t j = 0; j < n; j++) differs |= (uint8_t)(x[j] == x[j]) ^ observed[j];
+    return differs;
+}
+
+/* Brings values and observed (n, d), in `order`, up to date with the user's table X, given the completed table `before` for which they were
+ * made with the same order and units. changed (n,), in `order`: as from changed_rows. Most rows are what they were. */
+TARGET EXPORT void NAME(update_cells)(int64_t n, int64_t d, const REAL *X, const REAL *before, const int64_t *order,
+                                      const REAL *offset, const REAL *width, REAL *values, uint8_t *observed, uint8_t *changed) {
+    const int64_t abreast = order ? 1 : ABREAST;
+    for (int64_t begin = 0; begin < n; begin += abreast) {
+        const int64_t rows = n - begin < abreast ? n - begin : abreast, from = (order ? order[begin] : begin) * d;
+        const int some = NAME(any_differs)(rows * d, X + from, before + from);
+        const int scale = some || NAME(any_opened_or_filled)(rows * d, X + from, observed + begin * d);
+        for (int64_t i = 0; i < rows; i++) {
+            const int64_t at = (begin + i) * d, of_row = from + i * d;
+            changed[begin + i] = (uint8_t)(some && NAME(any_differs)(d, X + of_row, before + of_row));
+            if (scale) NAME(scale_run)(d, X + of_row, offset, width, values + at, observed + at);
+        }
+    }
+}
+
 /* n cells of one run: what is observed in x, and elsewhere what is `filled`, back in the user's units. */
 TARGET static inline void NAME(put_back_run)(int64_t n, const REAL *x, const REAL *offset, const REAL *width, const REAL *filled,
                                              REAL *out) {

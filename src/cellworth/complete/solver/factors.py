@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from ctypes import byref
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
@@ -21,8 +20,6 @@ from cellworth.complete.compiled.library import address, kernels
 from cellworth.complete.solver.singular_value_thresholding import spectrum
 
 Watch = Callable[[int, float, float], bool]  # iteration, objective, relative change -> stop now?
-
-Memory = Callable[[tuple[int, ...], Any], FloatArray]
 
 SYSTEM_BYTES = 1 << 24  # of stacked linear systems solved in one call
 COMPILED_RANK = 48  # from here on, LAPACK solves one system faster than the kernel eight at once
@@ -120,7 +117,7 @@ def balance(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray
 
 
 def balanced_factors(
-    X: FloatArray, singular_values: FloatArray, basis: FloatArray, memory: Memory = np.empty
+    X: FloatArray, singular_values: FloatArray, basis: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return (left, right), shapes (n, rank) and (rank, d), with X = left @ right.
 
@@ -133,22 +130,37 @@ def balanced_factors(
         Singular values of X, descending, all positive.
     basis : (min(n, d), rank) array
         Their singular vectors on the shorter side: the right ones, or the left ones if n < d.
-    memory : callable
-        Takes a shape and a dtype, and returns an array with anything in it.
     """
     root = np.sqrt(singular_values)
-    onto, across = (basis * root).astype(X.dtype), (basis / root).astype(X.dtype)
     if X.shape[0] < X.shape[1]:
-        return onto, across.T @ X
-    return _row_product(X, across, memory), np.ascontiguousarray(onto.T)
+        return (basis * root).astype(X.dtype), right_factor(X, singular_values, basis)
+    return _row_product(X, (basis / root).astype(X.dtype)), right_factor(X, singular_values, basis)
 
 
-def _row_product(A: FloatArray, B: FloatArray, memory: Memory) -> FloatArray:
+def right_factor(X: FloatArray, singular_values: FloatArray, basis: FloatArray) -> FloatArray:
+    """Return the right one (rank, d) of `balanced_factors`: a product only if n < d."""
+    root = np.sqrt(singular_values)
+    if X.shape[0] < X.shape[1]:
+        return np.asarray((basis / root).astype(X.dtype).T @ X)
+    return np.ascontiguousarray((basis * root).astype(X.dtype).T)
+
+
+def onto_left_factor(right: FloatArray) -> FloatArray:
+    """Return the array (d, rank) that takes a table to its balanced left factor."""
+    return (right / np.einsum("kj,kj->k", right, right)[:, None]).T
+
+
+def left_factor(X: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the balanced left factor (n, rank) of a table X (n, d) with this right one (rank, d)."""
+    return _row_product(X, onto_left_factor(right))
+
+
+def _row_product(A: FloatArray, B: FloatArray) -> FloatArray:
     """Return A @ B for many rows A (n, k) and a small B (k, r); the kernel takes half of the time of BLAS."""
     compiled, B = kernels(), np.ascontiguousarray(B)
     if compiled is None or A.dtype not in compiled.products or not A.flags.c_contiguous or not B.size:
         return np.asarray(A @ B)
-    out = memory((len(A), B.shape[1]), A.dtype)
+    out = np.empty((len(A), B.shape[1]), A.dtype)
     blas = compiled.passes[A.dtype][1]
     compiled.products[A.dtype](byref(blas), len(A), *B.shape, *map(address, (A, B, out)))
     return out

@@ -76,7 +76,7 @@ def start(
 
 def start_near(
     iterate: FloatArray,
-    point: FloatArray,
+    point: FloatArray | None,
     near: NearRows,
     lipschitz: float,
     rows: Rows,
@@ -85,7 +85,7 @@ def start_near(
 ) -> tuple[Any, ...]:
     """Do `form` and `start` of `cellworth.complete.solver.step` on a run of blocks; return sums and pull.
 
-    ``iterate`` is overwritten, too.
+    ``iterate`` is overwritten, too. Without ``point``, the points are not kept: see `land_at_once`.
     """
     if _is_compiled(iterate, rows, model):
         pull = np.zeros(1)
@@ -94,6 +94,7 @@ def start_near(
         )
         return *sums, float(pull[0])
     pull_of_all = plain.form(iterate, near, lipschitz, rows, model)
+    point = np.empty_like(iterate) if point is None else point
     return *start(iterate, point, lipschitz, rows, model, size), pull_of_all
 
 
@@ -113,6 +114,28 @@ def land(
     )
 
 
+def land_at_once(
+    iterate: FloatArray,
+    operator: FloatArray,
+    lipschitz: float,
+    rows: Rows,
+    model: LinearPart,
+    ahead: LinearPart,
+    size: int | None = None,
+) -> StepSums:
+    """Do `start` and `land` of `cellworth.complete.solver.step`; the new iterate takes the old one's place.
+
+    The points are those of ``start(iterate, point, lipschitz, rows, ahead)``.
+    """
+    if _is_compiled(iterate, rows, model):
+        return _pass(LAND, iterate, None, None, operator, 0.0, lipschitz, rows, model, ahead, size)
+    point = np.empty_like(iterate)
+    start(iterate, point, lipschitz, rows, ahead, size)
+    sums = land(iterate, point, operator, rows, model, size)
+    iterate[...] = point
+    return sums
+
+
 def _over_blocks(function: Callable[[slice], StepSums], n: int, size: int | None) -> StepSums:
     """Sum a function's results over the blocks of a run, as the compiled kernel's caller would."""
     blocks = [slice(i, min(i + (size or n), n)) for i in range(0, n, size or max(1, n))]
@@ -127,7 +150,7 @@ def _is_compiled(iterate: FloatArray, rows: Rows, model: LinearPart) -> bool:
 def _pass(
     mode: int,
     iterate: FloatArray,
-    point: FloatArray,
+    point: FloatArray | None,
     trail: FloatArray | None,
     operator: FloatArray | None,
     momentum: float,
@@ -155,8 +178,8 @@ def _pass(
     of_near, kept_near = (None, None) if near is None else _near_pointers(*near, dtype)
     function, blas = found.passes[dtype]
     failed = function(
-        *(byref(blas), mode, n, d, block, *sampled, address(iterate), address(point)),
-        *(None if a is None else address(a) for a in (trail, P)),
+        *(byref(blas), mode, n, d, block, *sampled, address(iterate)),
+        *(None if a is None else address(a) for a in (point, trail, P)),
         *(momentum, lipschitz, *map(address, arrays), m, byref(of_model), byref(of_ahead)),
         *(*map(address, (gram, cross, working, sums)), of_near),
     )
@@ -183,7 +206,8 @@ def _pointers(model: LinearPart, dtype: Any) -> tuple[ModelPointers, Any]:
 
 def _near_pointers(near: NearRows, pull: FloatArray, dtype: Any) -> tuple[Any, Any]:
     """Return the rows to form as the kernel takes them, and the arrays to keep meanwhile."""
-    factors = near.left, near.right, near.updated, near.operator
+    right = np.eye(near.left.shape[1]) if near.right is None else near.right
+    factors = near.left, right, near.updated, near.operator
     left, right, updated, operator = (np.ascontiguousarray(each, dtype=dtype) for each in factors)
     changed = np.ascontiguousarray(near.changed, dtype=np.int64)
     kept = left, right, changed, updated, operator, pull

@@ -75,6 +75,11 @@ class Solution:
     stopped: bool = False
 
 
+def attainable(tol: float, eps: float) -> float:
+    """Return the tolerance that can be reached with a machine epsilon."""
+    return max(tol, 64 * eps)
+
+
 @dataclass
 class Monitor:
     """Decide when to stop, keep the record, and call the callback."""
@@ -103,7 +108,7 @@ class Monitor:
         ``scale`` is the Frobenius norm of the observed values, ``eps`` their machine epsilon.
         """
         scale = max(scale, float(np.finfo(float).tiny))
-        tol = max(tol, 64 * eps)
+        tol = attainable(tol, eps)
         return cls(tol, max_iter, callback, [first], scale, 64 * eps, aim=tol)
 
     def lowest(self) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from cellworth.arrays import FloatArray
 from cellworth.blocks.thread_engine import RowBlocks
-from cellworth.complete.solver.fused_step import land, start, start_near, step
+from cellworth.complete.solver.fused_step import land, land_at_once, start, start_near, step
 from cellworth.complete.solver.linear_part import LabelledSums, LinearPart
 from cellworth.complete.solver.singular_value_thresholding import Shrinkage
 from cellworth.complete.solver.step import NearRows, Rows, StepSums, sample_size
@@ -60,30 +60,21 @@ class InPlacePasses:
     blocks : RowBlocks
     single : bool
         Whether to begin in single precision; see `refine`.
-    point : (n, d) array or None
-        Memory for the point, of the precision of the passes; None takes new memory.
 
     Notes
     -----
     Memory: one and an eighth arrays the size of ``iterate``, whatever the precision.
     """
 
-    def __init__(
-        self,
-        iterate: FloatArray,
-        rows: Rows,
-        blocks: RowBlocks,
-        *,
-        single: bool = False,
-        point: FloatArray | None = None,
-    ) -> None:
+    def __init__(self, iterate: FloatArray, rows: Rows, blocks: RowBlocks, *, single: bool = False) -> None:
         self.scale = float(np.linalg.norm(rows.values))
         self.eps = float(np.finfo(rows.values.dtype).eps)
         self._exact = rows if single else None
         if single:
             rows = rows.in_single_precision()
-        iterate = iterate.astype(rows.values.dtype, copy=False)
-        self._iterate, self._point = iterate, np.empty_like(iterate) if point is None else point
+        self._iterate = iterate.astype(rows.values.dtype, copy=False)
+        self._point: FloatArray | None = None  # until there is one
+        self._formed_by: tuple[float, LinearPart] | None = None  # points that were not kept
         self._rows, self._blocks = rows, blocks
         self._trail: FloatArray | None = None  # until there is a move
 
@@ -94,26 +85,35 @@ class InPlacePasses:
 
     @property
     def point(self) -> FloatArray:
-        """The current point, (n, d): memory that is free again after the last pass."""
+        """The current point, (n, d)."""
+        if self._point is None:
+            self._point = np.empty_like(self._iterate)
         return self._point
 
     def refine(self) -> None:
         """Continue in the precision of the data: same iterate, same point, same momentum."""
         if self._exact is not None:
             self._rows, dtype = self._exact, self._exact.values.dtype
-            self._iterate, self._point = self._iterate.astype(dtype), self._point.astype(dtype)
+            self._iterate, self._point = self._iterate.astype(dtype), self.point.astype(dtype)
             self._trail, self._exact = None if self._trail is None else self._trail.astype(dtype), None
 
     def first(self, lipschitz: float, model: LinearPart) -> StepSums:
         """Form a point from the iterate, without momentum."""
-        X, A, rows, size = self._iterate, self._point, self._rows, self._blocks.size
+        X, A, rows, size = self._iterate, self.point, self._rows, self._blocks.size
         return StepSums(*self._blocks.sum_runs(lambda r: start(X[r], A[r], lipschitz, rows[r], model, size)))
 
-    def first_near(self, near: NearRows, lipschitz: float, model: LinearPart) -> tuple[StepSums, float]:
-        """Form the iterate and its point; return the sums, and the pull of the iterate."""
-        X, A, rows, size = self._iterate, self._point, self._rows, self._blocks.size
+    def first_near(
+        self, near: NearRows, lipschitz: float, model: LinearPart, *, lands: bool
+    ) -> tuple[StepSums, float]:
+        """Form the iterate and its point; return the sums, and the pull of the iterate.
+
+        If the next pass ``lands``, it forms the point again, which takes less time than keeping it.
+        """
+        X, rows, size = self._iterate, self._rows, self._blocks.size
+        A = None if lands else self.point
+        self._formed_by = (lipschitz, model) if lands else None
         *sums, pull = self._blocks.sum_runs(
-            lambda r: start_near(X[r], A[r], near[r], lipschitz, rows[r], model, size)
+            lambda r: start_near(X[r], A if A is None else A[r], near[r], lipschitz, rows[r], model, size)
         )
         return StepSums(*sums), pull
 
@@ -121,7 +121,7 @@ class InPlacePasses:
         self, operator: FloatArray, momentum: float, lipschitz: float, model: LinearPart, ahead: LinearPart
     ) -> StepSums:
         """Shrink the point to the next iterate, and form the next point."""
-        X, A, rows, size = self._iterate, self._point, self._rows, self._blocks.size
+        X, A, rows, size = self._iterate, self.point, self._rows, self._blocks.size
         P = operator.astype(X.dtype, copy=False)
         if self._trail is None:
             sampled = self._blocks.sum(lambda b: (sample_size(b.stop - b.start),))[0]
@@ -138,8 +138,14 @@ class InPlacePasses:
 
     def last(self, operator: FloatArray, model: LinearPart) -> StepSums:
         """Shrink the point to the next iterate; there is no next point."""
-        X, A, rows, size = self._iterate, self._point, self._rows, self._blocks.size
+        X, rows, size = self._iterate, self._rows, self._blocks.size
         P = operator.astype(X.dtype, copy=False)
+        if self._formed_by is not None:
+            (L, ahead), self._formed_by = self._formed_by, None
+            return StepSums(
+                *self._blocks.sum_runs(lambda r: land_at_once(X[r], P, L, rows[r], model, ahead, size))
+            )
+        A = self.point
         sums = self._blocks.sum_runs(lambda r: land(X[r], A[r], P, rows[r], model, size))
         self._iterate, self._point = A, X
         return StepSums(*sums)
@@ -148,5 +154,5 @@ class InPlacePasses:
         """Return the labelled sums of the iterate to which ``shrunk`` will shrink the point of ``sums``."""
         m = len(self._rows.targets)
         if self._rows.wide:
-            return LabelledSums.of(shrunk.operator[:m] @ self._point, sums.working)
+            return LabelledSums.of(shrunk.operator[:m] @ self.point, sums.working)
         return sums.labelled_sums(m).after(shrunk.operator)

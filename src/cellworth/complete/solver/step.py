@@ -55,8 +55,8 @@ class NearRows:
 
     Attributes
     ----------
-    left, right : (n, rank) and (rank, d) arrays
-        The rows are their product, but for those that changed.
+    left, right : (n, k) and (k, d) arrays
+        The rows are their product, but for those that changed; None for ``right``: they are ``left``.
     changed : (c,) int64 array, ascending
     updated : (c, d) array
         Rows in place of those.
@@ -69,7 +69,7 @@ class NearRows:
     """
 
     left: FloatArray
-    right: FloatArray
+    right: FloatArray | None
     changed: IntArray
     updated: FloatArray
     operator: FloatArray
@@ -217,7 +217,10 @@ def form(iterate: FloatArray, near: NearRows, lipschitz: float, rows: Rows, mode
 
     The pull is :math:`\langle A - X, X\rangle` for the last step X = A P; 0 without steps.
     """
-    np.matmul(near.left, near.right, out=iterate)
+    if near.right is None:
+        iterate[...] = near.left
+    else:
+        np.matmul(near.left, near.right, out=iterate)
     iterate[near.changed] = near.updated
     m, pull = len(rows.targets), 0.0
     # Once for all steps: what they change in the slopes is of second order.

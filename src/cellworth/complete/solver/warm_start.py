@@ -28,10 +28,9 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.thread_engine import RowBlocks
-from cellworth.complete.scaling import Order, Scaling, changed_rows
-from cellworth.complete.solver.factors import factorise, solve_rows
+from cellworth.complete.solver.factors import onto_left_factor, solve_rows
 from cellworth.complete.solver.linear_part import LinearPart
-from cellworth.complete.solver.monitor import Callback, Solution
+from cellworth.complete.solver.monitor import Callback, Solution, attainable
 from cellworth.complete.solver.passes_in_memory import InPlacePasses
 from cellworth.complete.solver.proximal_gradient import Descent, descend
 from cellworth.complete.solver.singular_value_thresholding import shrinkage
@@ -59,27 +58,6 @@ def largest_trace_norm(X: FloatArray) -> float:
 
 
 @dataclass(frozen=True)
-class EarlierFit:
-    """What is needed of an earlier fit.
-
-    Attributes
-    ----------
-    left, right : (n, rank) and (rank, d) arrays
-        Balanced factors of its table, in the user's order and the units of ``scaling``.
-    completed : (n, d) array
-        In the user's units and order.
-    penalty : float
-        lambda_1.
-    """
-
-    left: FloatArray
-    right: FloatArray
-    completed: FloatArray
-    scaling: Scaling
-    penalty: float
-
-
-@dataclass(frozen=True)
 class WarmStart:
     r"""An earlier fit with its changed rows updated, and what it predicts.
 
@@ -102,7 +80,8 @@ class WarmStart:
 
     def table(self, dtype: Any) -> FloatArray:
         """Return the rows (n, d) without the steps of ``near``."""
-        iterate = (self.near.left @ self.near.right).astype(dtype, copy=False)
+        left, right = self.near.left, self.near.right
+        iterate = (left.copy() if right is None else left @ right).astype(dtype, copy=False)
         iterate[self.near.changed] = self.near.updated
         return iterate
 
@@ -120,7 +99,6 @@ class WarmStart:
 def minimise_near(
     warm: WarmStart,
     iterate: FloatArray,
-    point: FloatArray,
     model: LinearPart,
     rows: Rows,
     *,
@@ -129,13 +107,11 @@ def minimise_near(
     max_iter: int,
     blocks: RowBlocks,
     callback: Callback | None = None,
-) -> tuple[Solution, FloatArray]:
-    """Minimise F from a warm start, as `minimise` does; ``iterate`` and ``point`` (n, d) are memory.
-
-    Returns the solution, whose table is in one of the two, and the other one. The table is not wide.
-    """
-    passes = InPlacePasses(iterate, rows, blocks, point=point)
-    first, pull = passes.first_near(warm.near, model.lipschitz(), model)
+) -> Solution:
+    """Minimise F from a warm start, as `minimise` does, for n >= d; ``iterate`` (n, d) is memory."""
+    passes = InPlacePasses(iterate, rows, blocks)
+    lands = warm.move <= IN_REACH * attainable(tol, passes.eps) * passes.scale
+    first, pull = passes.first_near(warm.near, model.lipschitz(), model, lands=lands)
     descent = Descent.begin(
         passes,
         model,
@@ -146,43 +122,12 @@ def minimise_near(
         callback=callback,
         first=first,
     )
-    descent.landing = warm.move <= IN_REACH * descent.monitor.tol * passes.scale
-    solution = descend(passes, descent, trace_penalty)
-    return solution, passes.point
-
-
-def from_earlier(
-    earlier: EarlierFit,
-    X: FloatArray,
-    order: Order,
-    rows: Rows,
-    model: LinearPart,
-    scaling: Scaling,
-    penalty: float,
-) -> WarmStart:
-    """Return where to start from after an earlier fit to a table of the same shape.
-
-    A cell has changed if it is observed and differs from the result of that fit.
-
-    Parameters
-    ----------
-    X : (n, d) array
-        The table of now, in the user's units and order; ``rows`` are its rows ``X[order]``, scaled.
-    """
-    left, right = earlier.left[order], earlier.right
-    before = earlier.scaling
-    same_units = np.array_equal([scaling.offset, scaling.width], [before.offset, before.width])
-    if not same_units:
-        mapped = scaling.apply(before.undo_in_place(left @ right))
-        left, right = factorise(mapped, most=len(right) + 1)  # new offsets add one to the rank
-    changed = np.flatnonzero(changed_rows(X, earlier.completed)[order])
-    place = changed if isinstance(order, slice) else order[changed]
-    fresh = (earlier.completed[place] != X[place]) & rows.observed[changed]
-    return refresh(left, right, changed, fresh, rows, model, penalty, earlier.penalty if same_units else None)
+    descent.landing = lands
+    return descend(passes, descent, trace_penalty)
 
 
 def refresh(
-    left: FloatArray,
+    X: FloatArray,
     right: FloatArray,
     changed: IntArray,
     fresh: BoolArray,
@@ -195,8 +140,10 @@ def refresh(
 
     Parameters
     ----------
-    left, right : (n, rank) and (rank, d) arrays
-        Balanced factors of the earlier fit, in the order and units of ``rows``. Not changed.
+    X : (n, d) array
+        The iterate of the earlier fit, in the order and units of ``rows``. Not changed.
+    right : (rank, d) array
+        Its right factor.
     changed : (c,) array of int, ascending
         The rows with cells that were answered, or whose value changed.
     fresh : (c, d) bool array
@@ -204,38 +151,40 @@ def refresh(
     penalty : float
         lambda_1.
     penalty_before : float or None
-        That of the earlier fit; None if the factors are no solution in the units of today, which predicts
-        nothing.
+        That of the earlier fit; None if X is no solution in the units of today, which predicts nothing.
 
     Notes
     -----
-    O(c rank^2 (d + rank) + d^3) for c changed rows; the product of the factors is left to the first pass. If
+    O(c rank^2 (d + rank) + d^3) for c changed rows; the product of all rows is left to the first pass. If
     more than a quarter of the rows have changed, or so many that some iterations would cost less, it is that
     of the earlier fit.
     """
-    n, d = rows.values.shape
+    n, d = X.shape
     rank, norm = len(right), float(np.vdot(right, right))
     cost, of_iteration = len(changed) * rank**2 * (d + rank), 3 * n * d * min(n, d)
     too_many = 4 * len(changed) > n or cost > WORTH_ITERATIONS * of_iteration
     if not changed.size or rank == 0 or too_many:
-        none, move = NearRows(left, right, changed[:0], right[:0], right[:0], 0, 1.0), np.inf
+        none, move = NearRows(X, None, changed[:0], X[:0], X[:0], 0, 1.0), np.inf
         return WarmStart(none, norm, move=move if changed.size else 0.0)
+    R_before = right.astype(np.float64)
+    onto = onto_left_factor(R_before)
     n_labelled = int(np.searchsorted(changed, len(rows.targets)))
     part = Rows(rows.values[changed], rows.observed[changed], rows.targets[changed[:n_labelled]], rows.wide)
     known_before = replace(part, observed=part.observed & ~fresh)
-    L_before, R_before = left[changed].astype(np.float64), right.astype(np.float64)
+    X_before = X[changed].astype(np.float64)
+    L_before = X_before @ onto
     L = _newton_step(L_before, R_before, part, model, penalty)
-    X_before = L_before @ R_before
     slope_before = _gradient(X_before, known_before, model)
     gradient = L.T @ _gradient(L @ R_before, part, model) - L_before.T @ slope_before
     share = np.count_nonzero(rows.observed) / rows.observed.size
     R = R_before + _common_step(gradient, L, R_before, part, share + model.lipschitz() - 1, penalty)
     left_norm = norm - float(np.vdot(L_before, L_before)) + float(np.vdot(L, L))
     bound = (left_norm + float(np.vdot(R, R))) / 2
-    near = NearRows(left, R.astype(right.dtype), changed, (L @ R).astype(right.dtype), right[:0], 0, 1.0)
+    X_now = L @ R
+    factors = (X @ onto.astype(X.dtype), R.astype(X.dtype)) if rows.wide else (X, (onto @ R).astype(X.dtype))
+    near = NearRows(*factors, changed, X_now.astype(X.dtype), X[:0], 0, 1.0)
     if rows.wide or penalty_before is None or penalty_before <= 0:
         return WarmStart(near, bound)
-    X_now = L @ R
     points = [
         X - slope / model.lipschitz()
         for X, slope in ((X_before, slope_before), (X_now, _gradient(X_now, part, model)))
