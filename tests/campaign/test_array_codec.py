@@ -23,6 +23,30 @@ def test_what_is_packed_comes_back_and_the_same_gives_the_same_bytes():
         pack_plain({"form": 1}, CONTENT, 100)
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u2", "b1", "f2", np.longdouble])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.7, 0.9, 1.0])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_large_arrays_with_zeros_come_back_to_the_bit_and_take_less(dtype, share, order):
+    rng = np.random.default_rng(0)
+    array = rng.integers(1, 100, (701, 13)).astype(dtype)
+    array[rng.random(array.shape) < share] = 0
+    if array.dtype.kind == "f":
+        array.flat[:3] = [-0.0, np.nan, np.inf]
+    array = np.asarray(array, order=order)
+    packed = pack_plain({}, {"array": array, "after": np.arange(2)}, 10**9)
+    back = unpack_plain(memoryview(packed), {})
+    assert back["array"].dtype == array.dtype
+    assert back["array"].tobytes("A") == array.tobytes("A")
+    assert back["array"].flags.f_contiguous == array.flags.f_contiguous
+    assert back["array"].flags.writeable
+    assert back["after"].tolist() == [0, 1]
+    bits, of_array = array.size / 8, (1 - share) * array.nbytes if share >= 0.7 else array.nbytes
+    if array.dtype.kind == "b":
+        of_array = 0
+    if np.dtype(dtype).itemsize <= 8:
+        assert len(packed) < 1.1 * of_array + bits + 300
+
+
 @given(cut=st.integers(0, 400), at=st.integers(0, 400), to=st.binary(min_size=1, max_size=9))
 def test_damaged_bytes_are_refused_or_harmless(cut, at, to):
     packed = pack_plain({"form": 1}, CONTENT, 1000)

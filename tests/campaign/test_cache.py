@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.cache import LARGEST, pack_cache, unpack_cache
+from cellworth.campaign.cache import LARGEST, START, pack_cache, unpack_cache
 from cellworth.errors import DataError, UnusableCacheError
 from tests.campaign.campaigns import Clock, cells, completions, played, rounds_of
 from tests.conftest import first_quick
@@ -100,7 +100,11 @@ class Burglar:
 def packed(head, arrays=b"", length=None):
     text = head if isinstance(head, bytes) else json.dumps(head).encode()
     size = len(text) if length is None else length
-    return zlib.compress(size.to_bytes(8, "little") + text + arrays)
+    return sealed(size.to_bytes(8, "little") + text + arrays)
+
+
+def sealed(content):
+    return START + zlib.crc32(content).to_bytes(4, "little") + content
 
 
 def crafted(genuine):
@@ -119,7 +123,8 @@ def crafted(genuine):
         "damaged": b"damaged",
         "cut off": genuine[:-20],
         "flipped": genuine[:60] + bytes([genuine[60] ^ 1]) + genuine[61:],
-        "no length": zlib.compress(b"abc"),
+        "no length": sealed(b"abc"),
+        "of an earlier version": zlib.compress(genuine[len(START) + 4 :]),
         "a length beyond the end": packed(b"{}", length=2**63),
         "no JSON": packed(b"\xff\xfe"),
         "a list": packed([1, 2]),
@@ -132,6 +137,12 @@ def crafted(genuine):
         "a negative shape": with_content(array("<f8", [-1, -1]), bytes(8)),
         "a shape that overflows": with_content(array("<f8", [2**40, 2**40]), bytes(8)),
         "a shape of fractions": with_content(array("<f8", [1.5]), bytes(8)),
+        "bits beyond the end": with_content({"dict": {"rounds": {"bits": ["|b1", [9], "C"]}}}, b"1"),
+        "bits of numbers": with_content({"dict": {"rounds": {"bits": ["<f8", [8], "C"]}}}, b"1"),
+        "more elements than follow": with_content({"dict": {"rounds": {"filled": ["<f8", [8], "C"]}}}, b"1"),
+        "zeros without end": with_content(
+            {"dict": {"rounds": {"filled": ["<f8", [10**9], "C"]}}}, bytes(10**9 // 8)
+        ),
         "objects": with_content(array("|O", [1]), bytes(8)),
         "no such type": with_content(array("f8,O", [1]), bytes(16)),
         "no such order": with_content(array("<f8", [1], "A"), bytes(8)),
@@ -144,7 +155,7 @@ def crafted(genuine):
 
 
 def unpack_head(blob):
-    raw = zlib.decompress(blob)
+    raw = blob[len(START) + 4 :]
     return json.loads(raw[8 : 8 + int.from_bytes(raw[:8], "little")])
 
 
@@ -222,18 +233,19 @@ def test_a_cache_that_makes_no_sense_is_ignored(name, caplog):
 
 def test_a_pickle_is_never_loaded(tmp_path, caplog):
     store, campaign, _ = kept_after(2)
-    blob = zlib.compress(pickle.dumps(("1", {"rounds": Burglar(tmp_path / "loot")})))
+    blob = sealed(pickle.dumps(("1", {"rounds": Burglar(tmp_path / "loot")})))
     check_ignored(store, campaign, blob, caplog)
     assert not (tmp_path / "loot").exists()
 
 
-def test_a_cache_that_unpacks_to_more_than_it_may_is_ignored(monkeypatch):
-    bomb = zlib.compress(bytes(10_000_000))
+def test_a_cache_that_is_larger_than_it_may_be_is_neither_written_nor_read(monkeypatch):
+    large = {"large": np.ones(200_000)}
+    packed = pack_cache(large)
     monkeypatch.setattr("cellworth.campaign.cache.LARGEST", 1_000_000)
-    with pytest.raises(UnusableCacheError, match="too large"):
-        unpack_cache(bomb)
     with pytest.raises(UnusableCacheError, match="more than 1,000,000"):
-        pack_cache({"large": np.zeros(200_000)})
+        unpack_cache(packed)
+    with pytest.raises(UnusableCacheError, match="more than 1,000,000"):
+        pack_cache(large)
     assert LARGEST > 1_000_000
 
 

@@ -68,10 +68,10 @@ class Good:
         if number >= self.caches.get(name, (0, b""))[0]:
             self.caches[name] = number, blob
 
-    def load_cache(self, name, at_most):
+    def load_cache(self, name, at_most, first=None):
         self.known(name)
         kept = self.caches.get(name)
-        return kept if kept and kept[0] <= at_most else None
+        return (kept[0], kept[1][:first]) if kept and kept[0] <= at_most else None
 
     def rename(self, name, new):
         self.known(name)
@@ -200,13 +200,18 @@ class InventsNames(Good):
 
 
 class ForgivesUnknownNames(Good):
-    def load_cache(self, name, at_most):
-        return super().load_cache(name, at_most) if name in self.records else None
+    def load_cache(self, name, at_most, first=None):
+        return super().load_cache(name, at_most, first) if name in self.records else None
 
 
 class GivesNewerCaches(Good):
-    def load_cache(self, name, at_most):
-        return super().load_cache(name, 10**9)
+    def load_cache(self, name, at_most, first=None):
+        return super().load_cache(name, 10**9, first)
+
+
+class GivesWholeCaches(Good):
+    def load_cache(self, name, at_most, first=None):
+        return super().load_cache(name, at_most)
 
 
 class KeepsOlderCaches(Good):
@@ -290,6 +295,7 @@ def test_stores_that_do_not_share_their_place_are_caught():
         (InventsNames, "must suggest the closest name"),
         (ForgivesUnknownNames, "load_cache with an unknown name must be refused"),
         (GivesNewerCaches, "a cache of later events must not be returned"),
+        (GivesWholeCaches, "only the first 5 bytes of a cache must be returned"),
         (KeepsOlderCaches, "the newest cache must be kept"),
         (RenamesOntoOthers, "a new name that is taken must be refused"),
         (CopiesToRename, "must have its new name only"),

@@ -1,13 +1,16 @@
 """Serialize arrays and plain data to bytes that cannot run code when they are read.
 
 The bytes are the length of a JSON text as 8 bytes, the text, and then the arrays back to back. In the text,
-``{"array": [type, shape, order]}`` stands for the next array and ``{"dict": {...}}`` for a dict.
+``{"dict": {...}}`` stands for a dict, and ``{"array": [type, shape, order]}`` for the next array. Instead of
+"array", large arrays may have "bits", if they are boolean and their bits follow, or "filled", if many of
+their elements are zero: then the bits that tell which are not come first, and those elements after them.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,9 @@ from cellworth.errors import UnusableCacheError
 _PLAIN_TYPES = "biuf"
 """Kinds of NumPy types that can be stored: booleans, integers, floats."""
 _LENGTH = 8
+_SMALL = 1_000  # elements: fewer are packed as they are
+_MANY_ZEROS = 0.25  # of the elements
+_ROOM = 4_000_000_000  # bytes that the arrays may take, however few zeros take when packed
 
 
 def pack_plain(about: dict[str, Any], content: dict[str, Any], largest: int) -> bytes:
@@ -26,12 +32,17 @@ def pack_plain(about: dict[str, Any], content: dict[str, Any], largest: int) -> 
     ``about`` is JSON that `unpack_plain` returns as it is, without arrays. Raises UnusableCacheError if the
     content holds anything else, or takes more than ``largest`` bytes. The same content gives the same bytes.
     """
+    return b"".join(plain_pieces(about, content, largest))
+
+
+def plain_pieces(about: dict[str, Any], content: dict[str, Any], largest: int) -> list[bytes | memoryview]:
+    """Return what `pack_plain` joins, without copying large arrays that are packed as they are."""
     arrays: list[AnyArray] = []
     text = json.dumps({**about, "content": _to_json(content, arrays)}).encode("ascii")
     size = len(text) + sum(array.nbytes for array in arrays)
     if size > largest:
         raise UnusableCacheError(f"its {size:,} bytes are more than {largest:,}")
-    return b"".join([len(text).to_bytes(_LENGTH, "little"), text, *(array.tobytes() for array in arrays)])
+    return [len(text).to_bytes(_LENGTH, "little"), text, *(array.data for array in arrays)]
 
 
 def unpack_plain(packed: memoryview, about: dict[str, Any]) -> dict[str, Any]:
@@ -76,6 +87,7 @@ class _Reader:
 
     def __init__(self, rest: memoryview) -> None:
         self.rest = rest
+        self._room = _ROOM
 
     def read(self, value: Any) -> Any:
         if isinstance(value, list):
@@ -85,21 +97,36 @@ class _Reader:
         ((what, inner),) = value.items()
         if what == "dict":
             return {str(name): self.read(each) for name, each in inner.items()}
-        if what != "array":
-            raise ValueError(what)
-        return self._array(*inner)
-
-    def _array(self, kind: str, shape: list[int], order: Any) -> AnyArray:
+        kind, shape, order = inner
         dtype = np.dtype(str(kind))
         whole = all(type(length) is int and length >= 0 for length in shape)
+        size = math.prod(shape) if whole else 0
         if dtype.kind not in _PLAIN_TYPES or order not in ("C", "F") or not whole:
             raise ValueError(kind)
-        size = math.prod(shape) * dtype.itemsize
-        if size > len(self.rest):
+        self._room -= size * dtype.itemsize
+        if self._room < 0:
             raise ValueError(size)
-        array = np.frombuffer(self.rest[:size], dtype=dtype).reshape(shape, order=order).copy(order="K")
-        self.rest = self.rest[size:]
+        return self._elements(what, size, dtype).reshape(shape, order=order)
+
+    def _elements(self, what: str, size: int, dtype: np.dtype[Any]) -> AnyArray:
+        """Return the elements (size,) of the next array, of its own memory."""
+        if what == "array":
+            return self._next(size, dtype).copy()
+        bits = np.unpackbits(self._next(-(-size // 8), np.dtype(np.uint8)), count=size).view(np.bool_)
+        if what == "bits" and dtype.kind == "b":
+            return bits
+        if what != "filled":
+            raise ValueError(what)
+        array = np.zeros(size, dtype=dtype)
+        array[bits] = self._next(int(bits.sum()), dtype)
         return array
+
+    def _next(self, size: int, dtype: np.dtype[Any]) -> AnyArray:
+        end = size * dtype.itemsize
+        if end > len(self.rest):
+            raise ValueError(size)
+        found, self.rest = np.frombuffer(self.rest[:end], dtype=dtype), self.rest[end:]
+        return found
 
 
 def _to_json(value: Any, arrays: list[AnyArray]) -> Any:
@@ -110,10 +137,26 @@ def _to_json(value: Any, arrays: list[AnyArray]) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.kind in _PLAIN_TYPES:
         # Keep the memory order too: sums in another order differ in the last bit.
         by_column = value.flags.f_contiguous and not value.flags.c_contiguous
-        arrays.append(np.ascontiguousarray(value.T if by_column else value))
-        return {"array": [value.dtype.str, list(value.shape), "F" if by_column else "C"]}
+        what, *pieces = _packed_array(np.ascontiguousarray(value.T if by_column else value))
+        arrays += pieces
+        return {what: [value.dtype.str, list(value.shape), "F" if by_column else "C"]}
     if isinstance(value, list | tuple):
         return [_to_json(each, arrays) for each in value]
     if isinstance(value, dict) and all(isinstance(name, str) for name in value):
         return {"dict": {name: _to_json(each, arrays) for name, each in value.items()}}
     raise UnusableCacheError(f"a {type(value).__name__} cannot be stored")
+
+
+def _packed_array(array: AnyArray) -> Iterator[Any]:
+    """Yield how an array is packed, and the arrays to write for it."""
+    size, itemsize = array.size, array.dtype.itemsize
+    if size >= _SMALL and array.dtype.kind == "b":
+        yield from ("bits", np.packbits(array))
+        return
+    if size >= _SMALL and itemsize in (1, 2, 4, 8):
+        flat = array.ravel()
+        filled = flat.view(f"u{itemsize}") != 0  # as bits: a negative zero is none
+        if np.count_nonzero(filled) <= (1 - _MANY_ZEROS) * size:
+            yield from ("filled", np.packbits(filled), flat[filled])
+            return
+    yield from ("array", array)

@@ -2,7 +2,7 @@
 
 A store keeps one blob, with two parts: the state of the rounds, and the assessment. A blob with both is
 `MARK`, the length of the assessment as 8 bytes, the assessment, and the rounds; any other is the rounds
-alone. Each part is a zlib stream (for its checksum) of what `cellworth.campaign.array_codec` packs, with the
+alone. Each part is `START`, a checksum as 4 bytes, and what `cellworth.campaign.array_codec` packs, with the
 version of this format and the package versions.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from cellworth import __version__
-from cellworth.campaign.array_codec import pack_plain, unpack_plain
+from cellworth.campaign.array_codec import plain_pieces, unpack_plain
 from cellworth.campaign.stores.store_protocol import Store
 from cellworth.errors import UnusableCacheError
 
@@ -22,7 +22,9 @@ MARK = b"cellworth cache\n"
 ROUNDS, ASSESSMENT = "rounds", "assessment"
 _LENGTH = 8
 
-FORM = 1
+START = b"cellworth part\n"
+_CHECKSUM = 4
+FORM = 2
 LARGEST = 2_000_000_000
 """Size limit of an unpacked cache, in bytes; a larger one is neither written nor read."""
 
@@ -32,19 +34,23 @@ def pack_cache(content: dict[str, Any]) -> bytes:
 
     Raises UnusableCacheError if it holds anything else or is too large.
     """
-    packed = pack_plain(_about(), content, LARGEST)
-    return zlib.compress(packed, level=0)  # level 1 saves a third, but takes longer than writing all of it
+    pieces = plain_pieces(_about(), content, LARGEST)
+    checksum = 0
+    for piece in pieces:
+        checksum = zlib.crc32(piece, checksum)
+    return b"".join([START, checksum.to_bytes(_CHECKSUM, "little"), *pieces])
 
 
 def unpack_cache(blob: bytes) -> dict[str, Any]:
     """Undo `pack_cache`; UnusableCacheError if the bytes are damaged, too large or of another version."""
-    try:
-        stream = zlib.decompressobj()
-        packed = memoryview(stream.decompress(blob, LARGEST + 8))
-    except (zlib.error, MemoryError) as error:
-        raise UnusableCacheError(f"it is damaged: {type(error).__name__}") from error
-    if stream.unconsumed_tail or not stream.eof:
-        raise UnusableCacheError("it is too large or truncated")
+    if not blob.startswith(START):
+        raise UnusableCacheError("it is damaged, or was written by another version")
+    if len(blob) > LARGEST:
+        raise UnusableCacheError(f"its {len(blob):,} bytes are more than {LARGEST:,}")
+    start = len(START) + _CHECKSUM
+    packed = memoryview(blob)[start:]
+    if zlib.crc32(packed) != int.from_bytes(blob[len(START) : start], "little"):
+        raise UnusableCacheError("it is damaged: its checksum is another")
     return unpack_plain(packed, _about())
 
 
@@ -55,6 +61,8 @@ def _about() -> dict[str, Any]:
 
 def load_part(store: Store, name: str, at_most: int, part: str) -> bytes | None:
     """Return a part of the newest cache of the events up to ``at_most``; None if there is none."""
+    if part == ASSESSMENT:
+        return _assessment(store, name, at_most) or None
     found = store.load_cache(name, at_most)
     return None if found is None else _parts(found[1]).get(part)
 
@@ -65,12 +73,24 @@ def save_part(store: Store, name: str, number: int, part: str, content: bytes) -
     Of two processes that save at once, the one that comes first may lose its part: a cache only saves time.
     A cache of later events is left alone.
     """
-    found = store.load_cache(name, number)
-    parts = {**({} if found is None else _parts(found[1])), part: content}
-    assessment, rounds = parts.get(ASSESSMENT, b""), parts.get(ROUNDS, b"")
+    if part == ROUNDS:  # which is large: the old one is not read
+        rounds, assessment = content, _assessment(store, name, number)
+    else:
+        rounds, assessment = load_part(store, name, number, ROUNDS) or b"", content
     if assessment:
-        rounds = MARK + len(assessment).to_bytes(_LENGTH, "little") + assessment + rounds
+        rounds = b"".join([MARK, len(assessment).to_bytes(_LENGTH, "little"), assessment, rounds])
     store.save_cache(name, number, rounds)
+
+
+def _assessment(store: Store, name: str, at_most: int) -> bytes:
+    """Return the assessment without reading the rounds; empty if there is none."""
+    start = len(MARK) + _LENGTH
+    found = store.load_cache(name, at_most, first=start)
+    if found is None or not found[1].startswith(MARK):
+        return b""
+    length = int.from_bytes(found[1][len(MARK) :], "little")
+    found = store.load_cache(name, at_most, first=start + length)
+    return b"" if found is None else _parts(found[1]).get(ASSESSMENT, b"")
 
 
 def _parts(blob: bytes) -> dict[str, bytes]:

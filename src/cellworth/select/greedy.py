@@ -183,10 +183,10 @@ class GreedyPurchase:
         self.spread = spread
         self.budget = budget
         self.places = np.flatnonzero(offer.available)
-        own = offer.prices.own[offer.available]
+        own = offer.prices.own.ravel().take(self.places)  # a mask of two axes takes thirty times as long
         additive = offer.prices.additive
         # For each candidate as the only one:
-        self.prices = own if additive else offer.prices.marginal(offer.before)[offer.available]
+        self.prices = own if additive else offer.prices.marginal(offer.before).ravel().take(self.places)
         self.scores = offer.scores.ravel()[self.places]
         self.count = min(count, len(self.places))
         self.chosen: list[int] = []

@@ -224,6 +224,12 @@ def _check_caches(store: Store, other: Store) -> None:
     _check_blobs(store, other, "cache")
     assert store.load_snapshot("study", 100) is None, "a cache must not be taken for a snapshot"
     _check_blobs(store, other, "snapshot")
+    store.save_cache("race", 5, b"first and second")
+    for first, expected in ((5, b"first"), (0, b""), (99, b"first and second")):
+        found = other.load_cache("race", 5, first=first)
+        assert found == (5, expected), (
+            f"only the first {first} bytes of a cache must be returned; got {found}"
+        )
 
 
 def _check_blobs(store: Store, other: Store, what: str) -> None:

@@ -73,7 +73,7 @@ def test_a_store_that_cannot_keep_a_cache_still_gives_a_status(campaign):
 
     campaign._log.store.save_cache = full
     assert campaign.status(repeats=1).score is not None
-    campaign._log.store.load_cache = lambda *_: (0, b"cellworth cache\n" + bytes(8) + b"rounds")
+    campaign._log.store.load_cache = lambda *_, **__: (0, b"cellworth cache\n" + bytes(8) + b"rounds")
     assert not Campaign.open(campaign._log.store).assessment.has_forecast
 
 

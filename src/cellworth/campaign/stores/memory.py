@@ -140,9 +140,10 @@ class MemoryStore:
         """Save a cache derived from the events up to ``number``; an older cache is dropped."""
         self._save(self._caches, name, number, blob)
 
-    def load_cache(self, name: str, at_most: int) -> tuple[int, bytes] | None:
+    def load_cache(self, name: str, at_most: int, first: int | None = None) -> tuple[int, bytes] | None:
         """Return the newest cache derived from events up to ``at_most``, with its number; None if absent."""
-        return self._load(self._caches, name, at_most)
+        found = self._load(self._caches, name, at_most)
+        return None if found is None else (found[0], found[1][:first])
 
     def save_snapshot(self, name: str, number: int, blob: bytes) -> None:
         """Save a snapshot of the state after event ``number``; an older snapshot is dropped."""

@@ -141,13 +141,18 @@ class CampaignReader:
         found = self.fetch(query, name=name, key=key)
         return found[0]["number"] if found else None
 
-    def blob(self, table: str, name: str, at_most: int) -> tuple[int, bytes] | None:
-        """Return a campaign's cache or snapshot with its number; None if absent or newer than ``at_most``."""
+    def blob(self, table: str, name: str, at_most: int, first: int | None = None) -> tuple[int, bytes] | None:
+        """Return a campaign's cache or snapshot with its number; None if absent or newer than ``at_most``.
+
+        If ``first`` is given, only that many of its bytes.
+        """
         self.stated(name)
         if table == "cellworth_snapshot" and self.version < WITH_SNAPSHOTS:
             return None
-        query = f"SELECT number, content FROM {table} WHERE campaign = :name AND number <= :at_most"
-        found = self.fetch(query, name=name, at_most=at_most)
+        content = "content" if first is None else "substr(content, 1, :first) AS content"
+        query = f"SELECT number, {content} FROM {table} WHERE campaign = :name AND number <= :at_most"
+        of_part = {} if first is None else {"first": first}
+        found = self.fetch(query, name=name, at_most=at_most, **of_part)
         return (int(found[0]["number"]), bytes(found[0]["content"])) if found else None
 
     def _checked(self, name: str, found: Mapping[str, Any]) -> Stated:

@@ -213,9 +213,9 @@ class SqlStore:
         """Save a cache; only the newest for each campaign is kept. See `Store.save_cache`."""
         self._save_blob(CACHE, name, number, blob)
 
-    def load_cache(self, name: str, at_most: int) -> tuple[int, bytes] | None:
+    def load_cache(self, name: str, at_most: int, first: int | None = None) -> tuple[int, bytes] | None:
         """Return the saved cache with its number; None if it is absent or newer than ``at_most``."""
-        return self._read(lambda reader: reader.blob(CACHE.name, name, at_most))
+        return self._read(lambda reader: reader.blob(CACHE.name, name, at_most, first))
 
     def save_snapshot(self, name: str, number: int, blob: bytes) -> None:
         """Save a snapshot; only the newest for each campaign is kept. See `Store.save_snapshot`."""

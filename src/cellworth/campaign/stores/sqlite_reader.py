@@ -66,11 +66,11 @@ class SqliteReader:
             return self._whole.number_of(name, key)
         return self._read(lambda reader: reader.number_of(name, key))
 
-    def load_cache(self, name: str, at_most: int) -> tuple[int, bytes] | None:
+    def load_cache(self, name: str, at_most: int, first: int | None = None) -> tuple[int, bytes] | None:
         """Return the saved cache with its number; None if it is absent or newer than ``at_most``."""
         if self._whole:
-            return self._whole.load_cache(name, at_most)
-        return self._read(lambda reader: reader.blob("cellworth_cache", name, at_most))
+            return self._whole.load_cache(name, at_most, first)
+        return self._read(lambda reader: reader.blob("cellworth_cache", name, at_most, first))
 
     def load_snapshot(self, name: str, at_most: int) -> tuple[int, bytes] | None:
         """Return the saved snapshot with its number; None if it is absent or newer than ``at_most``."""

@@ -150,8 +150,11 @@ class Store(Protocol):
         """Save a cache derived from the events up to ``number``; an older cache may be dropped."""
         ...
 
-    def load_cache(self, name: str, at_most: int) -> tuple[int, bytes] | None:
-        """Return the newest cache derived from events up to ``at_most``, with its number; None if absent."""
+    def load_cache(self, name: str, at_most: int, first: int | None = None) -> tuple[int, bytes] | None:
+        """Return the newest cache derived from events up to ``at_most``, with its number; None if absent.
+
+        If ``first`` is given, only that many of its bytes, without reading the others.
+        """
         ...
 
     def save_snapshot(self, name: str, number: int, blob: bytes) -> None:

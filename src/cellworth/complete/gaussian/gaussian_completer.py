@@ -259,13 +259,18 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
     def fitted_state(self) -> dict[str, Any]:
         """Return the state of a fit to an array, as plain data."""
         state = state_of(self, FITTED) | {"fitted": self._fitted.to_state()}
-        return state | {"cells": dict(vars(self._cells)), "posterior": dict(vars(self._posterior))}
+        known = self._cells.observed[:, : self._posterior.mean.shape[1]]
+        of_holes = np.where(known, 0.0, self._posterior.mean)  # that of a known cell is its score
+        posterior = {"mean": of_holes, "variance": self._posterior.variance}
+        return state | {"cells": dict(vars(self._cells)), "posterior": posterior}
 
     def restore_fitted(self, state: dict[str, Any]) -> None:
         """Restore what `fitted_state` returned; the next warm start continues as the original would."""
         restore(self, state, FITTED)
         self._fitted = FittedGaussian.from_state(state["fitted"])
-        self._cells, self._posterior = Cells(**state["cells"]), Posterior(**state["posterior"])
+        self._cells, of_holes = Cells(**state["cells"]), state["posterior"]["mean"]
+        scores, known = (array[:, : of_holes.shape[1]] for array in vars(self._cells).values())
+        self._posterior = Posterior(np.where(known, scores, of_holes), state["posterior"]["variance"])
 
     def fitted_parameters(self) -> dict[str, Any]:
         """Return the state of a fit to row blocks, as plain data; O(d^2)."""
