@@ -118,21 +118,26 @@ def completion_gains(explained: Float64Array, noise: float, known: IntArray, n_l
 def _concave_slopes(money: Float64Array, curve: Float64Array) -> Float64Array:
     """Return the slopes (n, d) of the least concave curve above each row of ``curve`` (n, d + 1).
 
-    ``money`` (n, d + 1) has the place of each point; it increases.
+    ``money`` (n, d + 1) has the place of each point; it increases. O(n d), for all rows at once: a point
+    becomes a corner of the curve, and earlier corners that are no longer above its line are none.
     """
-    n, d = curve.shape[0], curve.shape[1] - 1
-    slopes = np.zeros((n, d))
-    start = np.zeros(n, dtype=np.intp)
-    steps, active = np.arange(d + 1), np.arange(n)
-    while len(active):
-        begun = start[active, np.newaxis]
-        run = money[active] - np.take_along_axis(money[active], begun, axis=1)
-        rise = curve[active] - np.take_along_axis(curve[active], begun, axis=1)
-        slope = np.where(steps > begun, rise / np.where(run > 0, run, 1.0), -np.inf)
-        end = d - slope[:, ::-1].argmax(axis=1)  # the furthest of equals
-        best = slope[np.arange(len(active)), end]
-        here = (steps[:-1] >= begun) & (steps[:-1] < end[:, np.newaxis])
-        slopes[active] = np.where(here, best[:, np.newaxis], slopes[active])
-        start[active] = end
-        active = active[end < d]
-    return slopes
+    d, every = curve.shape[1] - 1, np.arange(len(curve))
+    x, y = np.ascontiguousarray(money.T), np.ascontiguousarray(curve.T)
+    corners = np.zeros(x.shape, dtype=np.intp)
+    slopes = np.full(x.shape, np.inf)  # up to each corner
+    last = np.zeros(len(curve), dtype=np.intp)
+    for point in range(1, d + 1):
+        rows, before = every, last.copy()
+        while len(rows):
+            corner = corners[before, rows]
+            run = x[point, rows] - x[corner, rows]
+            slope = (y[point, rows] - y[corner, rows]) / np.where(run > 0, run, 1.0)
+            corners[before + 1, rows], slopes[before + 1, rows] = point, slope
+            last[rows] = before + 1
+            hidden = slope >= slopes[before, rows]
+            rows, before = rows[hidden], before[hidden] - 1
+    found = np.empty((d, len(curve)))
+    for point in range(d, 0, -1):
+        found[point - 1] = slopes[last, every]
+        last -= corners[last - 1, every] == point - 1
+    return found.T
