@@ -107,7 +107,7 @@ class State:
 
     def has(self, *kinds: CellStatus) -> BoolArray:
         """Return which cells (n, p) have one of these statuses; O(n p)."""
-        found: BoolArray = np.isin(self.status, kinds)
+        found: BoolArray = np.isin(self.status, kinds, kind="sort")  # for so few, the fastest by far
         return found
 
     def status_of(self, cell: Cell) -> CellStatus:
