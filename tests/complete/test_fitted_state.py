@@ -72,19 +72,6 @@ def test_a_restored_completer_goes_on_to_the_bit(completer, kind):
     assert_equal(restored.fit(X, labels), first.fit(X, labels))
 
 
-def test_a_state_with_both_factors_is_restored_and_goes_on():
-    X, y = make_table(150, 5, 0, labelled=0.8)
-    first = SupervisedCompleter(warm_start=True, tol=1e-10).fit(X, y)
-    older = first.fitted_state() | {"low_rank_": list(first.low_rank_)}
-    del older["iterate"], older["right"]
-    restored = clone(first)
-    restored.restore_fitted(through_files(older))
-    for mine, theirs in zip(restored.low_rank_, first.low_rank_, strict=True):
-        np.testing.assert_allclose(mine, theirs, atol=1e-12)
-    X[np.isnan(X) & (np.random.default_rng(1).random(X.shape) < 0.1)] = 0.5
-    np.testing.assert_allclose(restored.fit(X, y).completed_, first.fit(X, y).completed_, atol=1e-8)
-
-
 def assert_equal(one, other):
     assert (one.completed_ == other.completed_).all()
     assert (one.objective_ == other.objective_).all()

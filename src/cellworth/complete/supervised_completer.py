@@ -18,6 +18,7 @@ from cellworth.blocks.engine_protocol import Blocks
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.thread_engine import RowBlocks, ThreadEngine
 from cellworth.complete.completer import BlockCompleter, fit_source
+from cellworth.complete.earlier_fit import EarlierFit
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.kept_between_fits import KeptBetweenFits
@@ -27,7 +28,6 @@ from cellworth.complete.scaling import Scaling, put_back, scaled_cells
 from cellworth.complete.solver import passes_over_blocks, sampled_start
 from cellworth.complete.solver.as_published import published_solver
 from cellworth.complete.solver.cell_sums import sums_and_sample
-from cellworth.complete.solver.earlier_fit import EarlierFit
 from cellworth.complete.solver.factors import fold_in, right_factor
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.monitor import Callback, Solution
