@@ -38,7 +38,7 @@ def test_changes_of_budget_and_prices(fresh):
         campaign.change_budget(1000, reason="<b>more</b>")
         campaign.change_prices(3)
     page = fresh.look(STUDY + "/ledger")
-    assert "budget changed from 200.00 to 1000.00 “<b>more</b>”" in page.text
+    assert "budget changed from 200.00 to 1000.00 <b>more</b>" in page.text
     assert "&lt;b&gt;more" in page.answer.text
     assert "prices changed" in page.text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gettext
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +18,7 @@ COOKIE = "cellworth_language"
 COOKIE_SECONDS = 365 * 24 * 3600
 _LOCALE = Path(__file__).parent / "locale"
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _POINTS = {"en": (",", "."), "de": (".", ",")}  # thousands, decimals
 
 
@@ -93,6 +95,8 @@ class ReaderNumbers:
     --------
     >>> ReaderNumbers("de", "EUR").money(1234.5), ReaderNumbers("en").signed(-0.0001)
     ('1.234,50 EUR', '0.000')
+    >>> ReaderNumbers("de").day("2026-01-05T07:30:00"), ReaderNumbers("en").day("2026-01-05")
+    ('05.01.2026', '5 Jan 2026')
     """
 
     def __init__(self, language: str, currency: str | None = None) -> None:
@@ -135,6 +139,19 @@ class ReaderNumbers:
     def percent(self, share: float) -> str:
         """Return a share as a whole percentage."""
         return f"{100 * share:.0f} %"
+
+    def day(self, iso: str) -> str:
+        """Return the day of a date or time in ISO format."""
+        year, month, day = iso[:10].split("-")
+        return (
+            f"{day}.{month}.{year}"
+            if self._language == "de"
+            else f"{int(day)} {_MONTHS[int(month) - 1]} {year}"
+        )
+
+    def moment(self, time: datetime) -> str:
+        """Return a date and the time of the day, without its zone."""
+        return f"{self.day(time.isoformat())}, {time:%H:%M}"
 
     def _pointed(self, text: str) -> str:
         text = text[1:] if text.startswith("-") and not text.strip("-0.,") else text

@@ -44,9 +44,14 @@ localTimes();
 document.addEventListener("renewed", localTimes);
 document.addEventListener("htmx:afterSettle", localTimes);
 
-// A page that waits for results loads itself again.
+// A page that waits for results loads itself again, but not while somebody corrects a value.
+function loadAgain() {
+  const waits = document.querySelector("[data-reload]");
+  if (waits && !document.querySelector("main td details[open]")) location.reload();
+  else if (waits) setTimeout(loadAgain, 1000 * Number(waits.dataset.reload));
+}
 const waits = document.querySelector("[data-reload]");
-if (waits) setTimeout(() => location.reload(), 1000 * Number(waits.dataset.reload));
+if (waits) setTimeout(loadAgain, 1000 * Number(waits.dataset.reload));
 
 // What was not saved is said, with the remedy: sign in again, or take over the new secret of a server begun anew.
 function say(name, link) {
