@@ -64,10 +64,12 @@ def shown_value(value: object, column: Column | str | None, language: str) -> st
 
     >>> shown_value(True, "boolean", "en"), shown_value("1.5", "number", "de"), shown_value("1.5", None, "de")
     ('yes', '1,5', '1.5')
+    >>> shown_value(12.0, "number", "en")
+    '12'
     >>> shown_value("2023-11-08", "date", "de"), shown_value("2023-11-08T07:30:00", "date", "de")
     ('08.11.2023', '08.11.2023 07:30:00')
     """
-    text = str(value)
+    text = f"{value:.10g}" if isinstance(value, float) else str(value)
     if isinstance(column, Column) and column.kind == "date" and column.date_format is not None:
         return column.text_of(value)
     kind = column.kind if isinstance(column, Column) else column

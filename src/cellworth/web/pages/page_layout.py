@@ -281,7 +281,13 @@ def _spoken(request: Request, currency: str | None) -> dict[str, Any]:
         "translate": catalogue(language).gettext,
         "value_of": lambda value, column=None: shown_value(value, column, language),
         "said": lambda text: said(translated(text, language), language),
+        "sentence": lambda text: _capitalized(said(translated(text, language), language)),
     }
+
+
+def _capitalized(text: str) -> str:
+    """Return a message that begins with a capital letter, unless it begins with a name of the user."""
+    return text[:1].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
 
 
 @cache
