@@ -16,6 +16,8 @@ LANGUAGES = {"en": "English", "de": "Deutsch"}
 """The languages of the pages, each by its own name; English is the source."""
 COOKIE = "cellworth_language"
 COOKIE_SECONDS = 365 * 24 * 3600
+LEAST_SHOWN = 0.001
+"""Nobody needs the digits of a worth below it."""
 _LOCALE = Path(__file__).parent / "locale"
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -134,7 +136,9 @@ class ReaderNumbers:
         return self._pointed(text[1:] if float(text) == 0 else text)
 
     def short(self, value: float, digits: int = 2) -> str:
-        """Return a number with so many significant digits."""
+        """Return a number with so many significant digits; one that is almost zero as less than another."""
+        if 0 < abs(value) < LEAST_SHOWN:
+            return f"<{self._pointed(str(LEAST_SHOWN))}"
         text = f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
         return self._pointed(text)
 

@@ -36,7 +36,7 @@ CONFIDENCE = "90"
 @router.get("/campaigns/{name}/next", dependencies=[require_role("read")], name="next cell")
 async def new_row(request: Request, name: CampaignName, pool: PoolDep, row: str = "") -> Response:
     """Show the form for a new row, or for a row of the table with what is known of it, and an advice."""
-    typed = typed_in(request) or {"row": row, "confidence": CONFIDENCE}
+    typed = typed_in(request) or {"row": row}
     return await _page(request, name, pool, typed)
 
 
@@ -172,7 +172,10 @@ async def _page(
 
     head = await pool.read(name, head_of)
     found = await pool.read(name, read)
-    return show(request, "next_value.html", head, tab="next", form=form, step=form.get(ADVICE), **found)
+    usual = {} if found["number"] else {"confidence": CONFIDENCE}  # nobody knows how exact a number must be
+    return show(
+        request, "next_value.html", head, tab="next", form={**usual, **form}, step=form.get(ADVICE), **found
+    )
 
 
 def _written(value: Any) -> str:
