@@ -45,7 +45,9 @@ def test_an_advice_is_a_page_of_its_own_to_which_browsers_go_back(fresh):
 
 
 def test_how_exact_a_number_must_be_is_not_guessed(fresh):
-    begin(gaussian_table(40, kind="number")[0], store=fresh.url, name="numbers").close()
+    begin(
+        gaussian_table(40, kind="number")[0], prices=Prices.same(1.0), store=fresh.url, name="numbers"
+    ).close()
     for name, usual in (("study", "90"), ("numbers", "")):
         form = fresh.look(f"/campaigns/{name}/next").form("/next")
         assert form.fields["confidence"] == usual
