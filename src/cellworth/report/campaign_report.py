@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -169,10 +170,10 @@ def _at_a_glance(status: Status) -> str:
 
 def _facts(campaign: Campaign, status: Status, entries: Sequence[LedgerEntry]) -> str:
     target = campaign.table.target
-    until = f", {entries[-1].time:%Y-%m-%d %H:%M} UTC" if entries else ""
+    until = f", {_moment(entries[-1].time)} UTC" if entries else ""
     return markup.facts(
         [
-            ("begun", f"{campaign.created:%Y-%m-%d %H:%M} UTC"),
+            ("begun", f"{_moment(campaign.created)} UTC"),
             ("as of", f"event {status.number}{until}"),
             ("table", f"{status.rows} rows, {status.columns} columns"),
             ("target", "none" if target is None else f"{target.name}, {target.kind}"),
@@ -299,7 +300,7 @@ def _still_out(out: Sequence[Purchase], currency: str | None) -> str:
             _text(each.column),
             _text(each.asked_by or ""),
             _text(each.holder or ""),
-            "" if each.until is None else f"{each.until:%Y-%m-%d %H:%M}",
+            "" if each.until is None else _moment(each.until),
             money_text(each.price),
         )
         for each in out[:MOST_OUT_LINES]
@@ -340,13 +341,13 @@ def _ledger_lines(entry: LedgerEntry, columns: Mapping[str, Column]) -> Iterator
     def written(column: str, value: object) -> str:
         return _text(columns[column].text_of(value) if column in columns else value)
 
-    start = (str(entry.number), f"{entry.time:%Y-%m-%d %H:%M}", _text(entry.who or ""))
+    start = (str(entry.number), _moment(entry.time), _text(entry.who or ""))
     because = f": {entry.reason}" if entry.reason else ""
     if entry.change is not None:
         yield (*start, _text(f"{entry.what}{because}"), "", "", _text(entry.change), "")
     elif entry.kind == "extended":
         first = _text(entry.lines[0].row) + (" …" if len(entry.lines) > 1 else "")
-        yield (*start, f"{len(entry.lines)} rows added", first, "", "", "")
+        yield (*start, f"{count(len(entry.lines), 'row')} added", first, "", "", "")
     elif entry.kind in ("told", "refused", "corrected", "contradicted"):
         for line in reversed(entry.lines):
             value = "" if line.value is None else written(line.column, line.value)
@@ -356,6 +357,10 @@ def _ledger_lines(entry: LedgerEntry, columns: Mapping[str, Column]) -> Iterator
                 value = f"{value}, known: {written(line.column, line.old)}"
             price = "" if line.price is None else money_text(line.price)
             yield (*start, _text(f"{entry.what}{because}"), _text(line.row), _text(line.column), value, price)
+
+
+def _moment(time: datetime) -> str:
+    return f"{time.day} {time:%b %Y, %H:%M}"
 
 
 def _priced(header: tuple[str, ...], currency: str | None) -> tuple[str, ...]:

@@ -55,6 +55,7 @@ ul.tiles span { color: var(--faint); font-size: 0.86rem; }
 figure img { max-width: 44rem; }
 td, th { unicode-bidi: isolate; } tbody th { font-weight: 400; }
 tbody tr > * { border-top: 1px solid var(--rule); }
+td.text, tbody th { white-space: normal; overflow-wrap: anywhere; min-width: 7em; max-width: 22em; }
 td.text { text-align: left; } thead th.number { text-align: right; }
 @media (max-width: 30rem) { main { padding: 1rem 0.8rem 3rem; } h1 { font-size: 1.4rem; }
   dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: 0.4rem; }

@@ -272,9 +272,14 @@ def likely_settings(text: str) -> dict[str, str]:
     """
     header, *lines = [line for line in text.splitlines()[: SAMPLE + 1] if line.strip()] or [""]
     found, separator = {}, ","
-    if "," not in header and lines:
-        others = (each for each in OTHER_DELIMITERS if 1 < _width(header, each) == _width(lines[0], each))
-        separator = next(others, ",")
+    commas = _width(header, ",")  # names and numbers may have some: another separator is then in all lines
+    for each in OTHER_DELIMITERS if lines else "":
+        width = _width(header, each)
+        if commas < width and all(
+            _width(line, each) == width for line in lines[: 1 if commas == 1 else None]
+        ):
+            separator = each
+            break
     if separator != ",":
         found["delimiter"] = separator
     fields = [field.strip().strip('"') for line in lines for field in line.split(separator)]

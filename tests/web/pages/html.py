@@ -67,6 +67,8 @@ class Page(HTMLParser):
             self._select = self._form.controls[named["name"]] if tag == "select" else None
         if tag == "option" and self._select is not None:
             self._select["options"].append(named.get("value"))
+            if "selected" in named:
+                self._form.fields[self._select["name"]] = named.get("value", "")
         if tag not in VOID:
             self.open.append(tag)
 

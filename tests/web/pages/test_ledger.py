@@ -4,6 +4,7 @@ import csv
 import io
 import re
 
+from cellworth import Group, Prices
 from cellworth.campaign import Campaign
 from cellworth.web.url_paths import segment
 from tests.campaign.campaigns import VALUES
@@ -36,11 +37,13 @@ def test_formulas_are_disarmed_in_files(ann):
 def test_changes_of_budget_and_prices(fresh):
     with Campaign.open(fresh.url) as campaign:
         campaign.change_budget(1000, reason="<b>more</b>")
-        campaign.change_prices(3)
+        blood = Group("blood", ["age"], first=2.5, then=1.5)
+        campaign.change_prices(Prices.same(3, groups=[blood], visit=4))
     page = fresh.look(STUDY + "/ledger")
-    assert "budget changed from 200.00 to 1000.00 “<b>more</b>”" in page.text
+    assert "budget changed from 200.00 to 1000.00 <b>more</b>" in page.text
     assert "&lt;b&gt;more" in page.answer.text
-    assert "prices changed" in page.text
+    prices = "age: 2.50, 1.50 after the first of blood in a row All other columns: 3.00 Each visit to a row"
+    assert prices in page.text  # and nothing that only programmers read
 
 
 def test_the_ledger_is_filtered(fresh):

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from cellworth.messages import shorten
 from cellworth.web.pages.language import translated
 from cellworth.web.pages.library_texts import LISTS, NUMBERS, PHRASES, SENTENCES, SHAPES, said, said_or_none
 from cellworth.web.pages.value_sentences import STRATEGIES
@@ -75,6 +76,17 @@ def test_numbers_are_written_as_readers_do_and_dates_as_the_table_does():
         assert f" {shown[1]} " in words
     seen = said(place + "got 17125.0, but the 115 values known there are from 150.9 to 185.4.", "de")
     assert "17125,0, aber die 115 bekannten Werte reichen von 150,9 bis 185,4." in seen
+
+
+def test_long_names_are_cut_in_every_language():
+    column = f"C-reactive protein, high sensitivity, {'fasting ' * 9}"
+    for words in (
+        f"column {shorten(column)}: expected a number, got 'abc'.",
+        f"There is no column {shorten(column)}.",
+    ):
+        found = said_or_none(words, "de")
+        assert found is not None
+        assert f"'{column[:40]}…'" in found
 
 
 def test_names_are_never_translated():

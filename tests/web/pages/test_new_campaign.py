@@ -58,6 +58,32 @@ def test_a_file_with_semicolons_and_commas(fresh):
     assert "4 rows, 2 columns" in again.text
 
 
+def test_a_comma_in_a_name_and_a_column_that_nobody_measured_yet(fresh):
+    """Where the table cannot be read as it is, its columns are there to say what it lacks."""
+    lines = "".join(f"P{k};{k},5;;{'ill' if k % 3 else 'well'}\n" for k in range(30))
+    table = ("t.csv", f"id;dose (oral, mg);troponin;y\n{lines}".encode(), "text/csv")
+    page = settings(fresh, table=table)
+    form = begin_form(page)
+    assert (form.fields["delimiter"], form.fields["decimal"], form.fields["row_id"]) == (";", ",", "id")
+    j = next(name for name, value in form.fields.items() if value == "troponin").partition(".")[2]
+    assert form.fields[f"kind.{j}"] == ""  # as the table has it
+    said = {f"kind.{j}": "number", f"low.{j}": "0", f"high.{j}": "50", "target": "y", "name": "new test"}
+    assert "30 rows, 2 columns" in fresh.send(form, act="look", **said).text
+    fresh.send(form, act="begin", **said)
+    assert "new test" in names_in(fresh.url)
+
+
+def test_what_is_typed_wrongly_stays_as_typed_is_marked_and_said_once(fresh):
+    form = begin_form(fresh.send(begin_form(settings(fresh)), act="look", **TYPED))
+    fresh.client.cookies.set("cellworth_language", "de")
+    wrong = fresh.send(form, act="begin", **{"price.0": "1.234,56", "price.1": "dear", "low.0": "two"})
+    controls = begin_form(wrong).controls
+    assert controls["price.0"]["value"] == "1.234,56"
+    marked = [name for name, control in controls.items() if control.get("aria-invalid") == "true"]
+    assert sorted(marked) == ["low.0", "price.1"]
+    assert wrong.text.count("nicht 'two'") == 1
+
+
 def test_prices_from_a_file(fresh):
     prices = ("prices.csv", b"column,price\npressure,1\n(other columns),2\n", "text/csv")
     page = settings(fresh, prices)

@@ -2,7 +2,7 @@
 
 from cellworth import Prices
 from cellworth.campaign import Campaign
-from tests.campaign.campaigns import begin
+from tests.campaign.campaigns import begin, gaussian_table
 from tests.web.pages.visitor import STUDY
 
 
@@ -36,6 +36,21 @@ def test_what_next_and_keep(fresh):
     fresh.send(form, row="q1", v0="21,5")  # a decimal comma is one
     with Campaign.open(fresh.url) as campaign:
         assert campaign.row("q1").cells[0].value == 21.5
+
+
+def test_an_advice_is_a_page_of_its_own_to_which_browsers_go_back(fresh):
+    page = fresh.send(fresh.look(STUDY + "/next").form(STUDY + "/next"), v1="61", confidence="99.9")
+    assert page.answer.request.method == "GET"
+    assert 'id="advice"' in fresh.look(str(page.answer.url)).answer.text
+
+
+def test_how_exact_a_number_must_be_is_not_guessed(fresh):
+    begin(
+        gaussian_table(40, kind="number")[0], prices=Prices.same(1.0), store=fresh.url, name="numbers"
+    ).close()
+    for name, usual in (("study", "90"), ("numbers", "")):
+        form = fresh.look(f"/campaigns/{name}/next").form("/next")
+        assert form.fields["confidence"] == usual
 
 
 def test_amounts_have_the_currency_of_the_prices(fresh):

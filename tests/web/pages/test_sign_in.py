@@ -104,6 +104,14 @@ def test_the_language_is_chosen_and_kept(stranger):
     assert 'lang="en"' in stranger.look("/login").answer.text
 
 
+def test_one_comes_back_to_a_campaign_with_spaces_and_umlauts_in_its_name(stranger):
+    page = stranger.look("/campaigns/Klinik%20M%C3%BCller/queue?who=free")
+    form = page.form("/login")
+    assert form.fields["to"] == "/campaigns/Klinik%20M%C3%BCller/queue?who=free"
+    wrong = stranger.send(form, token="cw_nobody")
+    assert wrong.form("/login").fields["to"] == form.fields["to"]
+
+
 def test_nobody_is_sent_elsewhere_after_signing_in(stranger):
     for to in ("https://elsewhere.example/", "//elsewhere.example", "/\\elsewhere.example", "javascript:1"):
         page = stranger.look(f"/login?to={to}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gettext
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 
@@ -15,8 +16,11 @@ LANGUAGES = {"en": "English", "de": "Deutsch"}
 """The languages of the pages, each by its own name; English is the source."""
 COOKIE = "cellworth_language"
 COOKIE_SECONDS = 365 * 24 * 3600
+LEAST_SHOWN = 0.001
+"""Nobody needs the digits of a worth below it."""
 _LOCALE = Path(__file__).parent / "locale"
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _POINTS = {"en": (",", "."), "de": (".", ",")}  # thousands, decimals
 
 
@@ -62,10 +66,12 @@ def shown_value(value: object, column: Column | str | None, language: str) -> st
 
     >>> shown_value(True, "boolean", "en"), shown_value("1.5", "number", "de"), shown_value("1.5", None, "de")
     ('yes', '1,5', '1.5')
+    >>> shown_value(12.0, "number", "en")
+    '12'
     >>> shown_value("2023-11-08", "date", "de"), shown_value("2023-11-08T07:30:00", "date", "de")
     ('08.11.2023', '08.11.2023 07:30:00')
     """
-    text = str(value)
+    text = f"{value:.10g}" if isinstance(value, float) else str(value)
     if isinstance(column, Column) and column.kind == "date" and column.date_format is not None:
         return column.text_of(value)
     kind = column.kind if isinstance(column, Column) else column
@@ -93,6 +99,8 @@ class ReaderNumbers:
     --------
     >>> ReaderNumbers("de", "EUR").money(1234.5), ReaderNumbers("en").signed(-0.0001)
     ('1.234,50 EUR', '0.000')
+    >>> ReaderNumbers("de").day("2026-01-05T07:30:00"), ReaderNumbers("en").day("2026-01-05")
+    ('05.01.2026', '5 Jan 2026')
     """
 
     def __init__(self, language: str, currency: str | None = None) -> None:
@@ -128,13 +136,28 @@ class ReaderNumbers:
         return self._pointed(text[1:] if float(text) == 0 else text)
 
     def short(self, value: float, digits: int = 2) -> str:
-        """Return a number with so many significant digits."""
+        """Return a number with so many significant digits; one that is almost zero as less than another."""
+        if 0 < abs(value) < LEAST_SHOWN:
+            return f"<{self._pointed(str(LEAST_SHOWN))}"
         text = f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
         return self._pointed(text)
 
     def percent(self, share: float) -> str:
         """Return a share as a whole percentage."""
         return f"{100 * share:.0f} %"
+
+    def day(self, iso: str) -> str:
+        """Return the day of a date or time in ISO format."""
+        year, month, day = iso[:10].split("-")
+        return (
+            f"{day}.{month}.{year}"
+            if self._language == "de"
+            else f"{int(day)} {_MONTHS[int(month) - 1]} {year}"
+        )
+
+    def moment(self, time: datetime) -> str:
+        """Return a date and the time of the day, without its zone."""
+        return f"{self.day(time.isoformat())}, {time:%H:%M}"
 
     def _pointed(self, text: str) -> str:
         text = text[1:] if text.startswith("-") and not text.strip("-0.,") else text

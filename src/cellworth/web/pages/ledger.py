@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import date
-from typing import Annotated
+from typing import Annotated, cast
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from cellworth.campaign import Campaign
+from cellworth.campaign.campaign_events import PricesChanged
+from cellworth.prices import Prices
 from cellworth.prices.money import add_up
 from cellworth.report import LedgerEntry, ledger_csv, ledger_entries
 from cellworth.table import Column
@@ -107,7 +109,8 @@ def _fits(text: str) -> bool:
 class LedgerPage:
     """Some events, newest first, what each cost, and where the next page begins; None for the last.
 
-    ``people`` are those who wrote them, ``columns`` those of the table, by name.
+    ``people`` are those who wrote them, ``columns`` those of the table, by name, ``prices`` the new ones of
+    events that changed them, by event.
     """
 
     head: Head
@@ -115,6 +118,7 @@ class LedgerPage:
     before: int | None
     people: list[str]
     columns: dict[str, Column]
+    prices: dict[int, Prices]
 
 
 def page_of(view: Campaign, chosen: LedgerFilter) -> LedgerPage:
@@ -131,7 +135,13 @@ def page_of(view: Campaign, chosen: LedgerFilter) -> LedgerPage:
     people = sorted({entry.who for entry in found if entry.who})
     rest = shown[-1].number if len(found) > A_PAGE else None
     columns = {column.name: column for column in view.columns}
-    return LedgerPage(head, [(entry, cost_of(entry)) for entry in shown], rest, people, columns)
+    prices = {entry.number: _prices_of(view, entry) for entry in shown if entry.kind == "prices changed"}
+    return LedgerPage(head, [(entry, cost_of(entry)) for entry in shown], rest, people, columns, prices)
+
+
+def _prices_of(view: Campaign, entry: LedgerEntry) -> Prices:
+    [event] = view.events(entry.number - 1, 1)
+    return Prices.from_dict(cast("PricesChanged", event.content).prices)
 
 
 def _backwards(view: Campaign, before: int) -> Iterator[LedgerEntry]:

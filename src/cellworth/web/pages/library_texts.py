@@ -23,10 +23,10 @@ SENTENCES: dict[str, str] = {
 }
 """What the library writes, and what the pages say."""
 
-_NAME = """'[^']*'|"[^"]*\""""
+_NAME = r"""(?:'[^']*'|"[^"]*")(?: \(\d+ characters\))?"""  # a long one is cut, and its length said
 _ANY = f"(?:{_NAME}|(?![.:;] )[^'\"])+?"  # outside quotes not beyond a sentence or a place
 _PHRASE = f"(?:{_NAME}|(?![.] )[^'\"])*?"
-_ITEM = rf"(?:{_NAME}|[\w.+-]+)(?: \(\d+ characters\))?(?: in row (?:{_NAME})(?: \(line \d+\))?)?"
+_ITEM = rf"(?:{_NAME}|[\w.+-]+)(?: in row (?:{_NAME})(?: \(line \d+\))?)?"
 PHRASES = {
     **dict.fromkeys(("expected", "came", "so", "note", "guess", "luck", "thing", "problem", "what"), _PHRASE),
     **dict.fromkeys(("setting", "other", "another", "as_category", "kind", "other_kind"), _ANY),
@@ -98,6 +98,7 @@ DAYS = message(" days")
 _NUMBER = re.compile(r"([±+-]?)(\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?)(%?)((?: .*)?)", re.DOTALL)
 _FILE = re.compile(r"\S+|.*\.\w{1,8}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(T[\d:.]+)?")
+_CUT = re.compile(r"\.\.\.(['\"]) \(\d+ characters\)")
 _BETWEEN = re.compile(r"(?<=[.?!]) (?=\S)")
 
 
@@ -124,7 +125,7 @@ def said_or_none(text: str, language: str) -> str | None:
         if found is not None:
             parts = {name: _part(name, part, language) for name, part in found.groupdict(default="").items()}
             if None not in parts.values():
-                return catalogue(language).gettext(words).format(**parts)
+                return _CUT.sub(r"…\1", catalogue(language).gettext(words).format(**parts))
     for mark in re.finditer(": ", text):
         place, rest = text[: mark.start()], said_or_none(text[mark.end() :], language)
         where = said_or_none(place, language) or (place if _FILE.fullmatch(place) else None)

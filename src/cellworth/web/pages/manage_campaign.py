@@ -22,7 +22,7 @@ from cellworth.web.dependencies import (
     read_upload,
     require_role,
 )
-from cellworth.web.pages.flash_messages import back, rejected
+from cellworth.web.pages.flash_messages import back, rejected, typed_in
 from cellworth.web.pages.forms import OptionalText, Text, amount
 from cellworth.web.pages.page_layout import Head, head_of, path_of, show
 from cellworth.web.security.sessions import check_csrf
@@ -55,6 +55,7 @@ async def manage(request: Request, name: CampaignName, pool: PoolDep) -> Respons
         listed=listed,
         formats=FORMATS,
         is_open=access.open,
+        typed=typed_in(request),
     )
 
 
@@ -86,7 +87,7 @@ async def change_budget(
     def change(campaign: Campaign) -> bool:
         return campaign.change_budget(amount(budget, "Budget"), who=who, reason=why)
 
-    return await _changed(request, name, pool, change, "budget")
+    return await _changed(request, name, pool, change, "budget", budget=budget, reason=reason)
 
 
 @router.post("/campaigns/{name}/manage/prices", dependencies=MAY_MANAGE, name="change_prices")
@@ -125,7 +126,8 @@ async def add_category(
     def change(campaign: Campaign) -> bool:
         return campaign.add_category(column, category, before=before or None, who=who, reason=why)
 
-    return await _changed(request, name, pool, change, "category")
+    typed = {"column": column, "category": category, "before": before, "reason": reason}
+    return await _changed(request, name, pool, change, "category", **typed)
 
 
 @router.post("/campaigns/{name}/manage/rows", dependencies=MAY_MANAGE, name="add_rows")
@@ -187,14 +189,14 @@ async def rename(request: Request, name: CampaignName, pool: PoolDep, new: Optio
     try:
         await pool.rename(name, new.strip())
     except CellworthError as error:
-        return rejected(request, path_of(name, "manage"), str(error))
+        return rejected(request, path_of(name, "manage"), str(error), rename={"new": new})
     return back(request, path_of(new.strip(), "manage"), "renamed")
 
 
-async def _changed(request: Request, name: str, pool: Any, change: Any, done: str) -> Response:
-    """Make a change and say so, or say what is wrong with it."""
+async def _changed(request: Request, name: str, pool: Any, change: Any, done: str, **typed: str) -> Response:
+    """Make a change and say so, or say what is wrong with it and show again what was typed."""
     try:
         count = await pool.write(name, change)
     except CellworthError as error:
-        return rejected(request, path_of(name, "manage"), str(error))
+        return rejected(request, path_of(name, "manage"), str(error), "", **{done: typed})
     return back(request, path_of(name, "manage"), done if count else "same", count=int(count))

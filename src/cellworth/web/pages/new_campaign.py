@@ -20,9 +20,9 @@ from cellworth.table import Table
 from cellworth.table.column import KINDS, LABELLED
 from cellworth.table.files import FileBytes
 from cellworth.table.parse_values import number_text
-from cellworth.table.read_csv import likely_row_id, likely_settings
+from cellworth.table.read_csv import likely_row_id, likely_settings, read_csv
 from cellworth.web.dependencies import PoolDep, UploadsDep, Who, read_upload, require_role
-from cellworth.web.pages.flash_messages import back, rejected, typed_in
+from cellworth.web.pages.flash_messages import back, note_of, rejected, typed_in
 from cellworth.web.pages.forms import amount
 from cellworth.web.pages.language import ReaderNumbers, message
 from cellworth.web.pages.page_layout import language_of, path_of, show
@@ -100,11 +100,22 @@ async def settings(
     typed: dict[str, str] = typed_in(request).get("typed", {})
     if not typed:
         typed = _first_guess(file)
-    found: dict[str, Any] = {"error": None, "table": None, "lines": [], "label": None, "rows": []}
+    found: dict[str, Any] = {
+        "error": None,
+        "table": None,
+        "lines": [],
+        "label": None,
+        "rows": [],
+        "note": None,
+    }
     try:
         found |= await pool.in_thread(partial(_read, file, stated, typed))
     except CellworthError as error:
-        found |= {"error": str(error), "from_file": stated is not None, **_as_typed(typed)}
+        names = await pool.in_thread(partial(_names, file, typed))
+        found |= {"error": str(error), "from_file": stated is not None, **_as_typed(typed, names)}
+    note = note_of(request)
+    if note is not None and note.text != found["error"]:  # the page says it where it can be changed
+        found["note"] = note
     money = ReaderNumbers(language_of(request), found["prices"].currency if "prices" in found else None).money
     return show(
         request,
@@ -221,22 +232,52 @@ def _listed(categories: Sequence[str]) -> str:
     return ", ".join(categories)
 
 
-def _as_typed(typed: Mapping[str, str]) -> dict[str, Any]:
-    """Return what was typed of the columns, to be shown again where the file cannot be read that way."""
+def _names(file: FileBytes, typed: Mapping[str, str]) -> list[str]:
+    """Return the columns of a text or Excel file without ids and target; none if there is no header."""
+    if file.name.lower().endswith(".parquet"):  # says itself of what kind its columns are
+        return []
+    try:
+        columns, _ = read_csv(file, typed.get("encoding") or None, typed.get("delimiter") or None)
+    except CellworthError:
+        return []
+    others = {typed.get(each, "").strip() for each in ("row_id", "target")}
+    return [each.name for each in columns if each.name not in others]
+
+
+def _as_typed(typed: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
+    """Return what was typed of the columns, to be shown again where the file cannot be read that way.
+
+    Nothing may have been typed yet; then the columns of these names wait for it.
+    """
     fields = ("kind", "unit", "description", "low", "high", "price", "categories")
-    lines = [
-        {
-            "name": name,
-            "has_bounds": typed.get(f"kind.{j}") in ("number", "integer"),
-            **{field: typed.get(f"{field}.{j}", "") for field in fields},
-        }
-        for j, name in list(_typed_columns(typed).items())[:MOST_COLUMNS]
-    ]
+    columns = _typed_columns(typed) or {str(j): name for j, name in enumerate(names)}
+    lines: list[dict[str, Any]] = []
+    for j, name in list(columns.items())[:MOST_COLUMNS]:
+        line = {field: typed.get(f"{field}.{j}", "") for field in fields}
+        kind = line["kind"]
+        lines.append(
+            {
+                "name": name,
+                "has_bounds": kind in ("", "number", "integer"),
+                "has_categories": kind in LABELLED,
+                "wrong": {field for field in ("low", "high", "price") if _is_wrong(field, line[field])},
+                **line,
+            }
+        )
     label = None
     if "price.label" in typed and typed.get("target"):
         label = {field: typed.get(f"{field}.label", "") for field in ("description", "price")}
         label["name"] = typed["target"]
     return {"lines": lines, "label": label}
+
+
+def _is_wrong(field: str, text: str) -> bool:
+    """Return whether a field of a column should be a number or an amount of money, and is none."""
+    try:
+        amount(text, field) if field == "price" else _bound(text.strip(), field, 0.0)
+    except ParameterError:
+        return True
+    return False
 
 
 def _typed_columns(typed: Mapping[str, str]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from cellworth.report.row_summaries import known_values, next_step
 from cellworth.table import Column
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, IdentityDep, JobsDep, PoolDep, Who, require_role
-from cellworth.web.pages.flash_messages import back, rejected, typed_in
+from cellworth.web.pages.flash_messages import Note, back, redirect_with, rejected, typed_in
 from cellworth.web.pages.forms import amount, plain_number, value_field
 from cellworth.web.pages.page_layout import head_of, language_of, path_of, show
 from cellworth.web.security.sessions import check_csrf
@@ -27,14 +27,16 @@ router = APIRouter(include_in_schema=False)
 
 SETTINGS = ("error_cost", "confidence", "budget", "mean_budget", "spent", "row")
 _VALUE = re.compile(r"v\d{1,6}")  # the value of a column, by its number
+ADVICE = "advice"
+"""What an advice is kept under, beside what was typed."""
 CONFIDENCE = "90"
 """In per cent: enough for classes, unless an error has a cost."""
 
 
 @router.get("/campaigns/{name}/next", dependencies=[require_role("read")], name="next cell")
 async def new_row(request: Request, name: CampaignName, pool: PoolDep, row: str = "") -> Response:
-    """Show the form for a new row, or for a row of the table with what is known of it."""
-    typed = typed_in(request) or {"row": row, "confidence": CONFIDENCE}
+    """Show the form for a new row, or for a row of the table with what is known of it, and an advice."""
+    typed = typed_in(request) or {"row": row}
     return await _page(request, name, pool, typed)
 
 
@@ -42,7 +44,10 @@ async def new_row(request: Request, name: CampaignName, pool: PoolDep, row: str 
     "/campaigns/{name}/next", dependencies=[require_role("read"), Depends(check_csrf)], name="advise row"
 )
 async def advise_row(request: Request, name: CampaignName, pool: PoolDep, jobs: JobsDep) -> Response:
-    """Show the prediction and what to measure next; nothing is recorded."""
+    """Work out the prediction and what to measure next, for the page to show; nothing is recorded.
+
+    The page is got, not the answer to a form: browsers go back to it without asking.
+    """
     form = await _form(request)
     try:
         columns, number = await pool.read(name, _columns)
@@ -53,7 +58,7 @@ async def advise_row(request: Request, name: CampaignName, pool: PoolDep, jobs: 
         )
     except CellworthError as error:
         return rejected(request, path_of(name, "next"), str(error), **form)
-    return await _page(request, name, pool, form, step=step)
+    return redirect_with(request, path_of(name, "next"), "", Note("", typed={**form, ADVICE: step}))
 
 
 @router.post(
@@ -149,8 +154,7 @@ async def _page(
     request: Request,
     name: str,
     pool: CampaignPool,
-    form: Mapping[str, str],
-    **context: Any,
+    form: Mapping[str, Any],
 ) -> Response:
     def read(campaign: Campaign) -> dict[str, Any]:
         table, row = campaign.table, form.get("row", "").strip()
@@ -168,7 +172,10 @@ async def _page(
 
     head = await pool.read(name, head_of)
     found = await pool.read(name, read)
-    return show(request, "next_value.html", head, tab="next", form=form, **found, **context)
+    usual = {} if found["number"] else {"confidence": CONFIDENCE}  # nobody knows how exact a number must be
+    return show(
+        request, "next_value.html", head, tab="next", form={**usual, **form}, step=form.get(ADVICE), **found
+    )
 
 
 def _written(value: Any) -> str:

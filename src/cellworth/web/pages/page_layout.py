@@ -240,17 +240,22 @@ async def problem_page(request: Request, problem: ProblemDetails) -> Response:
 def _sign_in(request: Request) -> Response:
     """Redirect to the sign-in page, and from there back to where the person was."""
     if request.method == "GET":
-        target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-        return RedirectResponse(f"/login?to={quote(target, safe='')}", 303)
+        return RedirectResponse(f"/login?to={quote(_here(request), safe='')}", 303)
     query = f"to={quote(_came_from(request) or '/', safe='')}"
     return redirect_with(request, "/login", query, Note(MESSAGES["expired"], good=False))
+
+
+def _here(request: Request) -> str:
+    """Return the path and query of a request as they are in an address: names may have spaces and umlauts."""
+    path = quote(request.url.path, safe="/~")
+    return path + (f"?{request.url.query}" if request.url.query else "")
 
 
 def _came_from(request: Request) -> str | None:
     """Return the page that sent the request, if it is one of ours."""
     came = urlsplit(request.headers.get("referer", ""))
     ours = came.netloc == request.url.netloc and came.path.startswith("/")
-    if not ours or came.path == request.url.path:
+    if not ours or came.path == _here(request).partition("?")[0]:
         return None
     return came.path + (f"?{came.query}" if came.query else "")
 
@@ -281,7 +286,13 @@ def _spoken(request: Request, currency: str | None) -> dict[str, Any]:
         "translate": catalogue(language).gettext,
         "value_of": lambda value, column=None: shown_value(value, column, language),
         "said": lambda text: said(translated(text, language), language),
+        "sentence": lambda text: _capitalized(said(translated(text, language), language)),
     }
+
+
+def _capitalized(text: str) -> str:
+    """Return a message that begins with a capital letter, unless it begins with a name of the user."""
+    return text[:1].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
 
 
 @cache
@@ -312,7 +323,7 @@ def _context(request: Request) -> dict[str, Any]:
         "role": "read" if getattr(request.state, "is_closed", False) else identity.role.name.lower(),
         "manages": identity.role >= Role.MANAGE,
         "signed_in": identity.token is not None,
-        "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
+        "here": _here(request),
     }
 
 

@@ -10,6 +10,7 @@ export function drawCompare(element, { curves, texts }) {
     x: spent,
     y: score,
     mode: "lines+markers",
+    cliponaxis: false, // the first point lies on the axis
     line: { color: colour(COLOURS[k % COLOURS.length]), width: 2.5, dash: DASHES[k % DASHES.length] },
     marker: { size: 6 },
     name: short(name, 30),

@@ -32,6 +32,7 @@ export function drawCurve(element, { metric, history, projection, budget, texts 
       x,
       y: score.map((s) => s.value),
       mode: "lines+markers",
+      cliponaxis: false, // the first point lies on the axis
       line: { color: colour("known"), width: 2.5 },
       marker: { size: 7 },
       name: metric,

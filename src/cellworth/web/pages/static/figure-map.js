@@ -1,17 +1,15 @@
 // The table as a map. Arrow keys select a line and Enter opens it; so does a click.
 
 import { CONFIG, axis, colour, isNarrow, layout, short, text } from "./figure-style.js";
+import { words } from "./texts.js";
 
 const ESTIMATED = 100;
 const OUT = 1000;
 const MOST_MARKED = 3000;
 
 function describe(code) {
-  if (code === 0) return "known";
-  if (code === 1) return "bought";
-  if (code === 2) return "refused";
-  const unsure = `estimated, ${(code % OUT) - ESTIMATED} % unsure`;
-  return code >= OUT ? `asked for; ${unsure}` : unsure;
+  if (code <= 2) return words(["known", "bought", "not available"][code]);
+  return words(code >= OUT ? "asked for and unsure" : "unsure", { share: (code % OUT) - ESTIMATED });
 }
 
 function singleRows(map) {
@@ -43,7 +41,7 @@ function singleRows(map) {
 
 function groups(map) {
   const rows = (g) => Math.min(map.group, map.last - map.starts[g]);
-  const name = (g) => `rows ${map.starts[g] + 1} to ${map.starts[g] + rows(g)}`;
+  const name = (g) => words("rows", { first: map.starts[g] + 1, last: map.starts[g] + rows(g) });
   return {
     z: map.starts.map((_, g) =>
       map.columns.map((_, j) => (map.refused[g][j] + map.unsure[g][j] * map.estimated[g][j]) / rows(g)),
@@ -53,9 +51,11 @@ function groups(map) {
     words: map.starts.map((_, g) =>
       map.columns.map(
         (column, j) =>
-          `${name(g)}, ${text(column)}:<br>${map.known[g][j]} known, ${map.bought[g][j]} bought, ` +
-          `${map.estimated[g][j]} estimated (${Math.round(100 * map.unsure[g][j])} % unsure), ` +
-          `${map.refused[g][j]} refused, ${map.out[g][j]} asked for`,
+          `${name(g)}, ${text(column)}:<br>` +
+          words("counted", {
+            known: map.known[g][j], bought: map.bought[g][j], missing: map.estimated[g][j],
+            share: Math.round(100 * map.unsure[g][j]), refused: map.refused[g][j], out: map.out[g][j],
+          }),
       ),
     ),
     names: map.starts.map((_, g) => name(g)),

@@ -12,18 +12,29 @@ const tabs = document.querySelector(".masthead nav ul");
 const here = tabs?.querySelector("[aria-current]")?.getBoundingClientRect();
 if (here) tabs.scrollLeft += here.left - tabs.getBoundingClientRect().left - (tabs.clientWidth - here.width) / 2;
 
+// A file may take a while to be made; the browser shows nothing until it comes.
+const SOON = 800; // milliseconds after which something says that work is under way
+const notify = (name) => (document.getElementById("notification").textContent = name ? words(name) : "");
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("a[download]")) return;
+  notify("under way");
+  setTimeout(() => notify(""), 6000);
+});
+
 // Submit a form only once, however often its button is pressed.
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.dataset.sent) event.preventDefault();
   if (event.defaultPrevented || form.method === "dialog" || form.matches("[hx-get], [data-visit]")) return;
   form.dataset.sent = "yes";
+  setTimeout(() => form.dataset.sent && notify("under way"), SOON);
   for (const button of form.querySelectorAll("[data-busy]")) {
     [button.textContent, button.dataset.busy] = [button.dataset.busy, button.textContent];
   }
 });
 // Make forms usable again when the user returns to the page.
 window.addEventListener("pageshow", () => {
+  notify("");
   for (const form of document.querySelectorAll("form[data-sent]")) {
     delete form.dataset.sent;
     for (const button of form.querySelectorAll("[data-busy]")) {
@@ -44,9 +55,14 @@ localTimes();
 document.addEventListener("renewed", localTimes);
 document.addEventListener("htmx:afterSettle", localTimes);
 
-// A page that waits for results loads itself again.
+// A page that waits for results loads itself again, but not while somebody corrects a value.
+function loadAgain() {
+  const waits = document.querySelector("[data-reload]");
+  if (waits && !document.querySelector("main td details[open]")) location.reload();
+  else if (waits) setTimeout(loadAgain, 1000 * Number(waits.dataset.reload));
+}
 const waits = document.querySelector("[data-reload]");
-if (waits) setTimeout(() => location.reload(), 1000 * Number(waits.dataset.reload));
+if (waits) setTimeout(loadAgain, 1000 * Number(waits.dataset.reload));
 
 // What was not saved is said, with the remedy: sign in again, or take over the new secret of a server begun anew.
 function say(name, link) {

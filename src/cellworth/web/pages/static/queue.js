@@ -183,6 +183,8 @@ async function hear() {
     page.number = String(news.number);
     const badge = document.getElementById("open-count");
     if (badge) badge.textContent = String(news.open);
+    const heading = document.querySelector("#how-many[data-all]");
+    if (heading) heading.textContent = words(news.open === 1 ? "one asked for" : "asked for", { count: news.open });
     for (const [key, what] of Object.entries(news.cells)) mark(key, what);
     arrived += news.asked;
     const note = document.getElementById("arrived");
