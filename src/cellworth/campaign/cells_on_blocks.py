@@ -22,7 +22,7 @@ from cellworth.campaign.cell_index import Cell, ListedRows
 from cellworth.campaign.cell_values import HAS_VALUE, MARKED, CellStatus, changed_cells
 from cellworth.campaign.columnar_dict import ColumnarDict
 from cellworth.campaign.table_codec import unpack
-from cellworth.prices.sampled_cost import CellsLeft
+from cellworth.prices.price_list import CellsLeft
 from cellworth.table import Column, Table
 from cellworth.table.more_categories import answerable, recoded, with_answers, with_columns
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from cellworth.arrays import Float64Array, IntArray
-from cellworth.blocks.one_core import one_core
+from cellworth.blocks.thread_engine import one_core
 from cellworth.complete import GaussianCompleter, SupervisedCompleter
 from cellworth.complete.paired_completer import PairedCompleter
 from cellworth.errors import DataError

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
-from cellworth.blocks.one_core import one_core
+from cellworth.blocks.thread_engine import one_core
 from cellworth.complete.hold_out import hide_cells
 from cellworth.model import Candidate, fit_candidate
 from cellworth.model.cross_validation import (
