@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellworth.arrays import Float64Array, IntArray
-from cellworth.blocks.file_memory import FileMemory
+from cellworth.blocks.encoded_table import FileMemory
 from cellworth.campaign.array_codec import slim, widened
 from cellworth.campaign.cell_index import Cell, ListedRows
 from cellworth.campaign.cell_values import HAS_VALUE, MARKED, CellStatus, changed_cells

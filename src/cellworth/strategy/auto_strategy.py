@@ -25,9 +25,8 @@ from cellworth.model import Candidate, choose_model
 from cellworth.model.candidates import candidate_named
 from cellworth.model.cross_validation import Score, scorable, score_predictions
 from cellworth.model.held_out_folds import HeldOutFold, make_folds
-from cellworth.strategy.auto_choice import Lead, StrategyChoice
+from cellworth.strategy.auto_choice import BuyingTask, Lead, StrategyChoice
 from cellworth.strategy.backtest import FOLDS, backtest
-from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.registry import Strategy, get
 
 FALLBACK, RIVAL = "recommended", "linear-impact"

@@ -30,8 +30,7 @@ from cellworth.model.cross_validation import (
     scored_classes,
 )
 from cellworth.progress import Steps
-from cellworth.strategy.auto_choice import Lead
-from cellworth.strategy.buying_task import BuyingTask
+from cellworth.strategy.auto_choice import BuyingTask, Lead
 from cellworth.strategy.choose_batch import Adviser
 from cellworth.strategy.registry import Strategy
 
