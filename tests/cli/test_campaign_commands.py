@@ -1,4 +1,4 @@
-"""Ask for cells, from the shell."""
+"""Begin a campaign and ask for cells, from the shell."""
 
 import warnings
 

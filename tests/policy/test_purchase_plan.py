@@ -1,4 +1,4 @@
-"""Plans for one row: prices of sets, what pays together, and budgets."""
+"""Plans for one row: prices of sets, what pays together, and budgets; and rows that share money."""
 
 import math
 

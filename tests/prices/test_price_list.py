@@ -1,4 +1,4 @@
-"""What a batch costs, against a bill added up by hand."""
+"""What a batch costs, against a bill added up by hand; and all cells left, from a sample of rows."""
 
 import numpy as np
 import pytest

@@ -3,8 +3,8 @@
 For files of answers, pages and REST call `FileJobs.check` and `FileJobs.tell`. A file has at most
 `MOST_LINES` lines; checking it ends when the client has gone, with `while_connected`.
 
-Files for people to take away go the other way, through the disk: the worker writes one, and a `SentOnce`
-response sends it, so that it need not fit in memory.
+Files for people to take away go the other way, through the disk, so that they need not fit in memory: the
+worker writes one, and `sent_file` sends it.
 """
 
 from __future__ import annotations
