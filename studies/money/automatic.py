@@ -13,9 +13,8 @@ import numpy as np
 from cellworth.complete import GaussianCompleter, SupervisedCompleter
 from cellworth.model.held_out_folds import fit_completer
 from cellworth.strategy import get
-from cellworth.strategy.auto_choice import StrategyChoice
+from cellworth.strategy.auto_choice import BuyingTask, StrategyChoice
 from cellworth.strategy.auto_strategy import FALLBACK, LINEAR, RIVAL, choose_on, decided
-from cellworth.strategy.buying_task import BuyingTask
 from studies.completion.report import markdown_table
 from studies.money.development_tables import HALVES, NAMES, TUNING, half_of, start_of
 from studies.money.kept_cases import CaseFolder, Record, Start, StartTask, start_tasks, what_was_run

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array
-from cellworth.blocks.one_core import one_core
+from cellworth.blocks.thread_engine import one_core
 from cellworth.complete import GaussianCompleter
 from cellworth.forecasting.table_forecast import outlook_of
 from cellworth.model.candidates import Candidate, candidate_named

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cellworth.blocks.one_core import one_core
+from cellworth.blocks.thread_engine import one_core
 from cellworth.campaign.assessment.campaign_outlook import DEPTHS, FOLDS
 from cellworth.forecasting.outlook import Outlook
 from cellworth.forecasting.stop_rule import StopRule, decide

@@ -2,12 +2,14 @@ import json
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from cellworth.blocks import thread_engine as threads_module
-from cellworth.blocks.thread_engine import RowBlocks, ThreadEngine
+from cellworth.blocks.thread_engine import RowBlocks, ThreadEngine, one_blas_thread, one_core
 
 
 def test_blocks_cover_every_row_once_and_threads_change_no_bit(monkeypatch):
@@ -62,3 +64,42 @@ assert before == [each["num_threads"] for each in threadpool_info() if each["use
     )
     assert done.returncode == 0, done.stderr
     assert set(json.loads(done.stdout)) == {1}
+
+
+@pytest.fixture(autouse=True)
+def two_threads():
+    """Two threads of each BLAS outside, where the library takes as many."""
+    with threadpool_limits(limits=2, user_api="blas"):
+        yield
+
+
+def blas_threads():
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+
+@pytest.mark.parametrize("context", [one_blas_thread, one_core])
+def test_who_leaves_first_changes_nothing_for_the_others(context):
+    before, left, may_leave = blas_threads(), threading.Event(), threading.Event()
+
+    def come_and_go():
+        with context():
+            may_leave.wait(10)
+        left.set()
+
+    other = threading.Thread(target=come_and_go)
+    other.start()
+    with context():
+        may_leave.set()
+        assert left.wait(10)
+        assert set(blas_threads()) == {1}
+    other.join()
+    assert blas_threads() == before
+
+
+def test_one_within_another_and_after_an_error():
+    before = blas_threads()
+    with one_core():
+        with pytest.raises(ValueError), one_blas_thread():  # noqa: PT011
+            raise ValueError
+        assert set(blas_threads()) == {1}
+    assert blas_threads() == before

@@ -6,11 +6,17 @@ from sklearn.base import clone
 from sklearn.impute import KNNImputer
 
 from cellworth.complete import GaussianCompleter, TreeCompleter
-from cellworth.complete.auto_candidates import ColumnMeanCompleter, grows_on, to_try
+from cellworth.complete.auto_candidates import (
+    CandidateResult,
+    ColumnMeanCompleter,
+    grows_on,
+    text_table,
+    to_try,
+)
 from cellworth.complete.auto_completer import AutoCompleter
 from cellworth.complete.nnls import NNLSCompleter
 from cellworth.errors import DataError, ParameterError
-from tests.complete.auto_cases import QUICK, gaussian
+from tests.complete.auto_cases import QUICK, Broken, gaussian
 from tests.complete.low_rank_cases import check_refuses
 
 
@@ -82,3 +88,16 @@ def test_trees_grow_on_the_gaussian_with_the_same_settings():
     assert not grows_on(TreeCompleter(), GaussianCompleter(margins="rank"))
     assert not grows_on(GaussianCompleter(), GaussianCompleter())
     assert not grows_on(TreeCompleter(), TreeCompleter())
+
+
+def test_results_can_be_read():
+    _, holed = gaussian(0)
+    auto = AutoCompleter(candidates=[("broken", Broken()), *QUICK]).fit(holed)
+    lines = auto.results_table().splitlines()
+    assert lines[0].split() == ["candidate", "error", "spread", "holds", "seconds", "status"]
+    assert lines[2].split()[0] == "gaussian"
+    assert lines[2].endswith("chosen")
+    assert lines[-3].endswith("failed: RuntimeError: out of luck")
+    assert len(lines) == 4 + 4
+    lone = text_table([CandidateResult("a", "chosen", 0.25, np.nan, 1, 1.5)]).splitlines()
+    assert lone[2].split() == ["a", "0.2500", "-", "1", "1.50", "chosen"]

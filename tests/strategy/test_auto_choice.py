@@ -1,13 +1,16 @@
 import json
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
+from cellworth import Prices, Table
 from cellworth.errors import DataError
-from cellworth.strategy.auto_choice import Lead, StrategyChoice
+from cellworth.strategy.auto_choice import BuyingTask, Lead, StrategyChoice
+from tests.strategy.tables import small_table
 
 
 def choice(lead, strategy="recommended", **more):
@@ -62,3 +65,19 @@ def test_survives_json(made):
 def test_damaged_data_are_refused(stored):
     with pytest.raises(DataError, match="choice of a strategy is damaged"):
         StrategyChoice.from_json(stored)
+
+
+def test_holds_what_the_table_and_the_prices_say():
+    table = small_table(n=20)
+    task = BuyingTask.of(table, Prices.same(2.0), 3)
+    np.testing.assert_array_equal(task.X, table.encode().X)
+    np.testing.assert_array_equal(task.known, ~table.holes)
+    np.testing.assert_array_equal(task.labelled, np.arange(20))
+    assert (task.prices.own == 2.0).all()
+    assert (task.target, task.is_number, task.seed) == ("classes", False, 3)
+
+
+def test_without_prices_and_target_every_cell_costs_one_and_no_row_is_labelled():
+    task = BuyingTask.of(Table.from_arrays([[1.0, np.nan], [2.0, 3.0]]), None, 0)
+    assert (task.prices.own == 1.0).all()
+    assert (task.y, task.target, len(task.labelled)) == (None, None, 0)

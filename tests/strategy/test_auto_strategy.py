@@ -10,10 +10,9 @@ from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.complete.paired_completer import PairedCompleter
 from cellworth.errors import DataError, ParameterError
 from cellworth.strategy import auto_strategy
-from cellworth.strategy.auto_choice import Lead, StrategyChoice
+from cellworth.strategy.auto_choice import BuyingTask, Lead, StrategyChoice
 from cellworth.strategy.auto_strategy import LEAST_ROWS, AutomaticStrategy, choose_on
 from cellworth.strategy.backtest import Backtest
-from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.choose_batch import Adviser
 from tests.strategy.tables import small_table
 

@@ -6,8 +6,8 @@ from cellworth import GaussianCompleter, Prices, Table
 from cellworth.complete import SupervisedCompleter
 from cellworth.model import Candidate
 from cellworth.model.cross_validation import deal
+from cellworth.strategy.auto_choice import BuyingTask
 from cellworth.strategy.auto_strategy import MODEL_FOLDS, completer_lead
-from cellworth.strategy.buying_task import BuyingTask
 
 GAUSSIAN = GaussianCompleter(margins="normal", label_trust=0.0, target="number")
 LEAST_SQUARES = Candidate("least squares", learner=LinearRegression())

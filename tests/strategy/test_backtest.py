@@ -9,8 +9,8 @@ from cellworth.model.cross_validation import Score
 from cellworth.score.scorer import Memoryless
 from cellworth.select import Top
 from cellworth.strategy import Strategy
+from cellworth.strategy.auto_choice import BuyingTask
 from cellworth.strategy.backtest import DEALS, FOLDS, Backtest, backtest
-from cellworth.strategy.buying_task import BuyingTask
 from cellworth.table import ColumnLayout
 
 

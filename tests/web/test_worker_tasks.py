@@ -83,7 +83,7 @@ def test_the_report_is_one_page(campaign, tmp_path):
 @pytest.mark.parametrize("what", ["table", "filled"])
 def test_of_row_blocks_files_are_those_of_the_table_in_memory(tmp_path, what, ending, monkeypatch):
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr("cellworth.blocks.whole_files.PART_CELLS", 60)
+    monkeypatch.setattr("cellworth.blocks.writing.PART_CELLS", 60)
     tables = make_tables(tmp_path)
     pair = begin_both(tables, "ids")
     for campaign in pair:

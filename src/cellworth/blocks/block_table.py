@@ -12,9 +12,8 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.cell_rules import AddedBlock, CellRules, KnownCells, Span, TableBlock
-from cellworth.blocks.encoded_table import EncodedTable
+from cellworth.blocks.encoded_table import EncodedTable, FileMemory
 from cellworth.blocks.engine_protocol import Blocks, Engine, add, join
-from cellworth.blocks.file_memory import FileMemory
 from cellworth.blocks.row_source import Source, StoredTable
 from cellworth.blocks.writing import new_folder, whole_folder, write_part
 from cellworth.cached_property import cached_property

@@ -13,8 +13,8 @@ from scipy.sparse import issparse, vstack
 
 from cellworth.arrays import AnyArray, FloatArray, IntArray
 from cellworth.blocks.cell_columns import CellColumns
+from cellworth.blocks.encoded_table import LearnedRows
 from cellworth.blocks.engine_protocol import Blocks, Engine, Function, Merge, join
-from cellworth.blocks.file_memory import LearnedRows
 from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.cached_property import cached_property
 from cellworth.errors import ParameterError

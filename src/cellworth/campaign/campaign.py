@@ -10,14 +10,13 @@ from cellworth.campaign import answer_file, bulk_answers, campaign_events, cell_
 from cellworth.campaign import answers as reports
 from cellworth.campaign.answers import Answers, Cells
 from cellworth.campaign.budget_and_prices import NewBudget, NewPrices
+from cellworth.campaign.campaign_events import NewCategory, NewStage
 from cellworth.campaign.campaign_queries import CampaignQueries
 from cellworth.campaign.clock import new_time
 from cellworth.campaign.event_codec import Content, check_optional_text, check_text, size
 from cellworth.campaign.founding_table import NewPlace, founded_on
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
-from cellworth.campaign.lifecycle import NewStage
 from cellworth.campaign.log import Clock, Log, Make, utc_now
-from cellworth.campaign.new_category import NewCategory
 from cellworth.campaign.new_rows import Rows, extended, request_of
 from cellworth.campaign.settings import make_record, only_name, opened
 from cellworth.campaign.state import State

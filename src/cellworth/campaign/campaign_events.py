@@ -1,23 +1,30 @@
 """The events about a campaign as a whole: rows were added, its budget, prices or time changed.
 
-See `cellworth.campaign.event_codec.Content` for what a class says about its kind.
+See `cellworth.campaign.event_codec.Content` for what a class says about its kind. `NewStage` and
+`NewCategory` check a wish against the newest state and return the event, or None if it changes nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal, get_args
 
-from cellworth.campaign.event_codec import Content, Event, EventLine, Json
+from cellworth.campaign.event_codec import Content, Event, EventLine, Json, check_optional_text
+from cellworth.errors import ConflictError, ParameterError
+from cellworth.messages import shorten
 from cellworth.prices import Prices
 from cellworth.prices.currency import money_text
+from cellworth.setting_names import named
+from cellworth.table.more_categories import with_category
 
 if TYPE_CHECKING:
     from cellworth.campaign.state import State
 
 Stage = Literal["open", "closed", "archived"]
+STAGES: tuple[Stage, ...] = get_args(Stage)
+"""Open, closed to all but readers, or archived: closed, and left out of lists."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +123,7 @@ class PricesChanged(Content):
 
 @dataclass(frozen=True)
 class StageChanged(Content):
-    """The campaign was closed, archived or opened again; see `cellworth.campaign.lifecycle`."""
+    """The campaign was closed, archived or opened again; see `cellworth.campaign.campaign_events`."""
 
     kind = words = "stage changed"
     whole = True
@@ -184,3 +191,45 @@ class TableMoved(Content):
     def change(self, currency: str | None) -> str | None:
         """Return both paths."""
         return f"from {self.old} to {self.new}"
+
+
+class NewStage:
+    """A stage to put a campaign into."""
+
+    def __init__(self, stage: Stage, reason: str | None) -> None:
+        if stage not in STAGES:
+            raise ParameterError(
+                f"{named('stage')} must be one of {', '.join(STAGES)}; got {shorten(stage)}."
+            )
+        self._stage: Stage = stage
+        self._reason = check_optional_text("the reason", reason)
+
+    def __call__(self, state: State, time: datetime) -> StageChanged | None:
+        """Return the change; None if there is none."""
+        return None if state.stage == self._stage else StageChanged(state.stage, self._stage, self._reason)
+
+
+def check_open(name: str, state: State, kind: type[Content]) -> None:
+    """Raise ConflictError if a campaign is not open, and so takes no event of this kind."""
+    if state.stage != "open" and kind is not StageChanged:
+        raise ConflictError(
+            f"campaign {shorten(name)} is {state.stage}, so nothing was recorded. Open it again first."
+        )
+
+
+class NewCategory:
+    """A category that a column is to hold from now on; it turned up in an answer."""
+
+    def __init__(self, column: str, category: object, before: object, reason: str | None) -> None:
+        self._column, self._category, self._before = column, category, before
+        self._reason = check_optional_text("the reason", reason)
+
+    def __call__(self, state: State, time: datetime) -> CategoryAdded | None:
+        """Return the addition; None if the column has the category. DataError if it cannot have it."""
+        old = state.index.columns[state.index.column(self._column)]
+        new = with_category(old, self._category, self._before)
+        if new == old:
+            return None
+        (added,) = set(new.categories) - set(old.categories)
+        following = new.categories[new.categories.index(added) + 1 :]
+        return CategoryAdded(old.name, added, following[0] if following else None, self._reason)

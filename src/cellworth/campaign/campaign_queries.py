@@ -13,7 +13,7 @@ from cellworth import complete
 from cellworth import model as models
 from cellworth.arrays import IntArray
 from cellworth.cached_property import cached_property
-from cellworth.campaign import answer_file, open_cells, row_order, row_search
+from cellworth.campaign import answer_file, open_cells, row_search
 from cellworth.campaign import answers as reports
 from cellworth.campaign.asking import Asker
 from cellworth.campaign.assessment.assessment import Assessment
@@ -241,16 +241,16 @@ class CampaignQueries:
         state, time, after = self._log.newest(), self._log.now(), max(after, 0)
         if sort is None:
             return row_search.search_rows(state, time, wanted, after, most)
-        return row_order.sorted_page(state, time, wanted, row_order.RowOrder(sort, descending), after, most)
+        return row_search.sorted_page(state, time, wanted, row_search.RowOrder(sort, descending), after, most)
 
-    def ordered_rows(self, wanted: row_search.RowFilter, order: row_order.RowOrder) -> IntArray:
+    def ordered_rows(self, wanted: row_search.RowFilter, order: row_search.RowOrder) -> IntArray:
         """Return the places of rows as of the last event read; of row blocks the first 10,000. O(n)."""
-        return row_order.ordered_rows(self._log.state, self._log.now(), wanted, order)
+        return row_search.ordered_rows(self._log.state, self._log.now(), wanted, order)
 
     @property
     def can_be_sorted(self) -> bool:
         """Whether the table is short enough for `ordered_rows`."""
-        return row_order.can_be_sorted(self._log.state)
+        return row_search.can_be_sorted(self._log.state)
 
     def some_rows(self) -> list[str]:
         """Return the ids of rows, to complete what somebody types: all, or a sample of row blocks."""

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellworth.arrays import Float64Array, IntArray
-from cellworth.blocks.file_memory import FileMemory
+from cellworth.blocks.encoded_table import FileMemory
 from cellworth.campaign.array_codec import slim, widened
 from cellworth.campaign.cell_index import Cell, ListedRows
 from cellworth.campaign.cell_values import HAS_VALUE, MARKED, CellStatus, changed_cells
 from cellworth.campaign.columnar_dict import ColumnarDict
 from cellworth.campaign.table_codec import unpack
-from cellworth.prices.sampled_cost import CellsLeft
+from cellworth.prices.price_list import CellsLeft
 from cellworth.table import Column, Table
 from cellworth.table.more_categories import answerable, recoded, with_answers, with_columns
 

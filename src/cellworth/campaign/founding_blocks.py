@@ -293,7 +293,7 @@ class FoundingBlocks:
 
     def chooser(self, log: Log, in_force: BudgetAndPrices) -> Chooser:
         """Return what chooses from row blocks."""
-        from cellworth.campaign.choosing_on_blocks import ChooserOnBlocks
+        from cellworth.campaign.choosing import ChooserOnBlocks
 
         return ChooserOnBlocks(log, in_force)
 

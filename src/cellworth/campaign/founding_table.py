@@ -129,7 +129,7 @@ class FoundingInMemory:
 
     def begin(self, prices: Prices, strategy: Strategy, seed: int) -> StrategyChoice | None:
         """Check that a campaign can begin on it; return what an open strategy has chosen on it; O(n p)."""
-        from cellworth.strategy.buying_task import BuyingTask
+        from cellworth.strategy.auto_choice import BuyingTask
 
         table = self.table
         for j in np.flatnonzero(table.holes.all(axis=0)):

@@ -9,12 +9,11 @@ from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, get_args
 
-from cellworth.campaign.campaign_events import ClockSet
+from cellworth.campaign.campaign_events import ClockSet, check_open
 from cellworth.campaign.cell_events import Asked
 from cellworth.campaign.clock import clock_problem, may_lease
 from cellworth.campaign.event_codec import Content, Event, check_optional_text, decode, encode, fingerprint
 from cellworth.campaign.founding_table import unpack_founding
-from cellworth.campaign.lifecycle import check_open
 from cellworth.campaign.settings import current_settings
 from cellworth.campaign.state import State
 from cellworth.campaign.state_snapshots import NO_END, Snapshots, StateSnapshot

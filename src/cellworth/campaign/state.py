@@ -24,7 +24,7 @@ from cellworth.campaign.founding_table import AnyFounding, as_founding, in_memor
 from cellworth.campaign.leases import Hold, Leases
 from cellworth.campaign.spending import Due, Spending, Terms, terms_map
 from cellworth.errors import DataError
-from cellworth.prices.sampled_cost import CellsLeft
+from cellworth.prices.price_list import CellsLeft
 from cellworth.table.more_categories import with_category
 
 

@@ -111,7 +111,7 @@ def warn_of_sample(log: Any, what: str) -> None:
 
 def fitted_in_use(table: Table, name: str, seed: int) -> Any:
     """Return a candidate by its name, fitted to a table with a target; the completer sees no labels."""
-    from cellworth.blocks.one_core import one_core
+    from cellworth.blocks.thread_engine import one_core
     from cellworth.complete import GaussianCompleter
     from cellworth.model.fitted_model import fit_candidate
 

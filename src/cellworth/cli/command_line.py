@@ -35,7 +35,7 @@ COMMANDS = {
     "forecast": "advice_commands.forecast",
     "advise": "advice_commands.advise",
     "next": "advice_commands.next_cell",
-    "init": "init_command.init",
+    "init": "campaign_commands.init",
     "ask": "campaign_commands.ask",
     "take": "manage_commands.take",
     "give-back": "manage_commands.give_back",

@@ -155,7 +155,7 @@ def export(
 
 def _export_blocks(table: Any, out: Path | None, *, spreadsheet: bool, as_json: bool) -> None:
     """Write a table in row blocks: to one file if its name has the ending of one, else to a folder."""
-    from cellworth.blocks.whole_files import csv_parts, write_whole
+    from cellworth.blocks.writing import csv_parts, write_whole
 
     if out is None:
         if as_json:

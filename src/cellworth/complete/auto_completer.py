@@ -17,8 +17,14 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.thread_engine import worker_threads
-from cellworth.complete.auto_candidates import Candidates, check_candidates, default_candidates, with_jobs
-from cellworth.complete.auto_results import CandidateResult, text_table
+from cellworth.complete.auto_candidates import (
+    CandidateResult,
+    Candidates,
+    check_candidates,
+    default_candidates,
+    text_table,
+    with_jobs,
+)
 from cellworth.complete.auto_search import CandidateSearch, TriedCandidate, why
 from cellworth.complete.completer import Completer
 from cellworth.complete.factored_completer import generator_of

@@ -20,8 +20,15 @@ import numpy as np
 from sklearn.base import clone
 
 from cellworth.arrays import AnyArray, FloatArray
-from cellworth.complete.auto_candidates import family_of, gives_variances, grows_on, to_try, with_jobs
-from cellworth.complete.auto_results import CandidateResult, CandidateStatus
+from cellworth.complete.auto_candidates import (
+    CandidateResult,
+    CandidateStatus,
+    family_of,
+    gives_variances,
+    grows_on,
+    to_try,
+    with_jobs,
+)
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.hidden_trial import HiddenTrial, SearchTask, make_trial
 from cellworth.complete.nnls import NNLSCompleter

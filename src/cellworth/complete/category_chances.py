@@ -1,4 +1,4 @@
-"""The chances of categories in the holes of a table, from several sources.
+r"""The chances of categories in the holes of a table, from several sources.
 
 Trees that are grown on each column of a category by itself would learn to read it off the others, which a
 hole does not have. So a category is predicted as a whole. The sources are the shares of its column, the
@@ -6,6 +6,12 @@ Gaussian's guess, rows that are alike (`cellworth.complete.related_rows`) and a 
 features are the row as the Gaussian completes it without the category, and the guess. They are pooled with
 exponents that suit known cells, each predicted by sources that did not see it: the Gaussian's guesses are by
 one of a few that were fitted to the other rows, since with many columns it fits its own rows too closely.
+
+The logarithmic pool of the chances :math:`P_l(c)` is proportional to :math:`\prod_l P_l(c)^{a_l}`. Unlike an
+average it adds up evidence: sources that see different things make each other more certain, and one that says
+what all say need not count twice. The exponents are those under which known cells are likeliest, given
+chances by sources that did not see them: a logistic regression with a handful of coefficients. So the pool is
+also as certain as it should be.
 """
 
 from __future__ import annotations
@@ -16,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.optimize import minimize
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.thread_engine import worker_threads
@@ -23,7 +30,6 @@ from cellworth.complete.class_trees import ClassTrees, grow_class_trees
 from cellworth.complete.gaussian.factor_gaussian import FactorGaussian
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.gaussian.quick_fit import SMALLEST_SHRINKAGE, Gaussian, GaussianEstimator
-from cellworth.complete.pooled_chances import LEAST, fit_exponents, logs_of, pool
 from cellworth.complete.related_rows import RelatedRows
 from cellworth.complete.scaling import Scaling
 
@@ -34,6 +40,8 @@ LEAF_CELLS = 3
 MOST_FEATURES = 30  # considered for a split
 SHARE_OF_ROWS = 0.8  # that a tree sees
 POOL_ROWS = 4_000  # to fit the exponents on
+LEAST = 1e-2  # chance that any source gives any category
+RIDGE = 5.0  # pulls the exponents to those of the first source alone
 
 
 @dataclass(frozen=True)
@@ -265,3 +273,36 @@ def places_of(categories: Sequence[slice]) -> list[slice]:
     widths = [columns.stop - columns.start for columns in categories]
     ends = np.cumsum(widths).tolist()
     return [slice(end - width, end) for end, width in zip(ends, widths, strict=True)]
+
+
+def logs_of(sources: Sequence[FloatArray]) -> FloatArray:
+    """Return the logarithms (m, k, L) of chances (m, k) of L sources, none less than `LEAST`."""
+    logs: FloatArray = np.log(np.maximum(np.stack(list(sources), axis=2), LEAST))
+    return logs
+
+
+def pool(logs: FloatArray, exponents: FloatArray) -> FloatArray:
+    """Return the pooled chances (m, k) of sources with these logarithms (m, k, L)."""
+    summed = logs @ exponents
+    chances = np.exp(summed - summed.max(axis=1, keepdims=True))
+    return np.asarray(chances / chances.sum(axis=1, keepdims=True))
+
+
+def fit_exponents(columns: Sequence[tuple[FloatArray, IntArray]], n_sources: int) -> FloatArray:
+    """Return the exponents (L,), given the logarithms (m, k, L) and the codes (m,) of the cells of columns.
+
+    O(L) for each cell, category and step; a dozen steps.
+    """
+    prior = np.zeros(n_sources)
+    prior[0] = 1.0
+
+    def surprise(exponents: FloatArray) -> tuple[float, FloatArray]:
+        off = exponents - prior
+        loss, slope = RIDGE * float(off @ off), 2 * RIDGE * off
+        for logs, codes in columns:
+            chances, own = pool(logs, exponents), np.arange(len(codes))
+            loss -= float(np.log(np.maximum(chances[own, codes], 1e-300)).sum())
+            slope = slope + (np.einsum("mk,mkl->ml", chances, logs) - logs[own, codes]).sum(axis=0)
+        return loss, slope
+
+    return np.asarray(minimize(surprise, prior, jac=True, method="L-BFGS-B").x)

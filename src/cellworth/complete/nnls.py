@@ -19,15 +19,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.complete.factored_completer import FactoredCompleter, check_rank
-from cellworth.complete.penalty_path import (
-    PenaltyUnit,
-    check_penalty,
-    choose_penalty,
-    largest_drop,
-    largest_singular_value,
-    singular_values,
-)
+from cellworth.complete.penalty_path import PenalisedCompleter, PenaltyUnit, largest_drop, singular_values
 from cellworth.complete.solver.factors import Factors, Watch, balance, never_stop, norm_or_one, sum_of_squares
 from cellworth.complete.solver.monitor import Callback
 from cellworth.complete.solver.singular_value_thresholding import shrinkage
@@ -39,7 +31,7 @@ CURVATURE_FALL = 0.8  # factor on tau to try a longer step
 SOUND_STEPS = 5  # steps to wait after one that was too long before trying a longer one again
 
 
-class NNLSCompleter(FactoredCompleter):
+class NNLSCompleter(PenalisedCompleter):
     r"""Fill the holes of a table by least squares with a trace-norm (nuclear-norm) penalty.
 
     Following Toh and Yun (2010), solves
@@ -154,25 +146,14 @@ class NNLSCompleter(FactoredCompleter):
         self.dtype = dtype
         self.callback = callback
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_rank(self.rank)
-        check_penalty(self.trace_penalty, self.penalty_unit)
-
     def _factorise(
         self, values: FloatArray, observed: BoolArray, rng: np.random.Generator, watch: Watch
     ) -> Factors:
-        rank, largest = min(self.rank or min(values.shape), *values.shape), largest_singular_value(values)
-        if self.trace_penalty is None:
-            choice = choose_penalty(values, observed, _quick_fit, rank, cut=self.truncate, rng=rng)
-            rank, penalty = choice.rank, choice.relative * largest
-        else:
-            penalty = self.trace_penalty * (largest if self.penalty_unit == "relative" else 1.0)
-        self.trace_penalty_ = float(penalty)
+        rank, largest = self._set_penalty(values, observed, _quick_fit, rng, cut=self.truncate)
         fit = minimise(
             values,
             observed,
-            penalty,
+            self.trace_penalty_,
             rank,
             tol=self.tol,
             max_iter=self.max_iter,
@@ -203,12 +184,6 @@ class NNLSCompleter(FactoredCompleter):
         )
         cut.n_iter += done
         return cut
-
-    def _row_penalty(self) -> float:
-        return self.trace_penalty_
-
-    def _easier(self) -> str:
-        return f", or raise trace_penalty (it was {self.trace_penalty_:g}), which makes the problem easier."
 
 
 def _quick_fit(

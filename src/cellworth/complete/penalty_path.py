@@ -1,4 +1,7 @@
-"""The trace penalty: given, or chosen on hidden cells along a path of decreasing penalties."""
+"""The trace penalty: given, or chosen on hidden cells along a path of decreasing penalties.
+
+`PenalisedCompleter` is the base class of completers of dense tables that have one.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, FloatArray
+from cellworth.complete.factored_completer import FactoredCompleter, check_rank
 from cellworth.complete.hold_out import PATIENCE, Choice, HeldOut, hold_out
 from cellworth.complete.inputs import check_number
 from cellworth.complete.solver.factors import Factors, leading_directions
@@ -87,23 +91,54 @@ class PenalisedFit(Protocol):
         """Return balanced factors."""
 
 
-def choose_penalty(
-    values: FloatArray,
-    observed: BoolArray,
-    fit_with: PenalisedFit,
-    rank: int,
-    *,
-    cut: bool,
-    rng: np.random.Generator,
-) -> Choice:
-    """Return the rank limit and the relative penalty that best fill a hidden tenth of the cells.
+class PenalisedCompleter(FactoredCompleter):
+    """Base class of completers with a trace penalty, by which they also shrink new rows.
 
-    ``values`` (n, d) is 0 in the holes. See `search_path` for the search and for ``cut``.
+    A subclass has the parameters ``trace_penalty``, ``penalty_unit`` and ``rank``, besides those of
+    `FactoredCompleter`.
     """
-    held = hold_out(values, observed, rng)
-    if not held.truth.size:
-        return Choice(rank, float(PENALTIES[-1]))
-    return search_path(_FactorFits(held, fit_with, largest_singular_value(held.values)), rank, cut=cut).choice
+
+    trace_penalty: float | None
+    penalty_unit: PenaltyUnit
+    rank: int | None
+    trace_penalty_: float
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_rank(self.rank)
+        check_penalty(self.trace_penalty, self.penalty_unit)
+
+    def _set_penalty(
+        self,
+        values: FloatArray,
+        observed: BoolArray,
+        fit_with: PenalisedFit,
+        rng: np.random.Generator,
+        *,
+        cut: bool,
+    ) -> tuple[int, float]:
+        """Set ``trace_penalty_``; return the rank limit and the largest singular value of the table.
+
+        If no penalty is given, both are those that best fill a hidden tenth of the cells. ``values`` (n, d)
+        is 0 in the holes. See `search_path` for the search and for ``cut``.
+        """
+        rank, largest = min(self.rank or min(values.shape), *values.shape), largest_singular_value(values)
+        if self.trace_penalty is None:
+            choice, held = Choice(rank, float(PENALTIES[-1])), hold_out(values, observed, rng)
+            if held.truth.size:
+                fits = _FactorFits(held, fit_with, largest_singular_value(held.values))
+                choice = search_path(fits, rank, cut=cut).choice
+            rank, penalty = choice.rank, choice.relative * largest
+        else:
+            penalty = self.trace_penalty * (largest if self.penalty_unit == "relative" else 1.0)
+        self.trace_penalty_ = float(penalty)
+        return rank, largest
+
+    def _row_penalty(self) -> float:
+        return self.trace_penalty_
+
+    def _easier(self) -> str:
+        return f", or raise trace_penalty (it was {self.trace_penalty_:g}), which makes the problem easier."
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.complete.factored_completer import FactoredCompleter, check_rank
-from cellworth.complete.penalty_path import (
-    PENALTIES,
-    PenaltyUnit,
-    check_penalty,
-    choose_penalty,
-    largest_singular_value,
-)
+from cellworth.complete.penalty_path import PENALTIES, PenalisedCompleter, PenaltyUnit
 from cellworth.complete.solver.factors import (
     Factors,
     Watch,
@@ -40,7 +33,7 @@ PATH_TOL, PATH_STEPS = 1e-3, 100  # of a fit that is only used to choose setting
 WARM_TOL, WARM_STEPS = 1e-2, 20  # of a fit that is only used to start the next
 
 
-class SoftImputeCompleter(FactoredCompleter):
+class SoftImputeCompleter(PenalisedCompleter):
     r"""Fill the holes of a table with the product of two penalised factors.
 
     Following Hastie, Mazumder, Lee and Zadeh (2015), solves
@@ -152,33 +145,16 @@ class SoftImputeCompleter(FactoredCompleter):
         self.dtype = dtype
         self.callback = callback
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_rank(self.rank)
-        check_penalty(self.trace_penalty, self.penalty_unit)
-
     def _factorise(
         self, values: FloatArray, observed: BoolArray, rng: np.random.Generator, watch: Watch
     ) -> Factors:
-        rank, largest = min(self.rank or min(values.shape), *values.shape), largest_singular_value(values)
-        if self.trace_penalty is None:
-            choice = choose_penalty(values, observed, _quick_fit, rank, cut=self.rank is None, rng=rng)
-            rank, penalty = choice.rank, choice.relative * largest
-        else:
-            penalty = self.trace_penalty * (largest if self.penalty_unit == "relative" else 1.0)
-        self.trace_penalty_ = float(penalty)
-        start = None
+        rank, largest = self._set_penalty(values, observed, _quick_fit, rng, cut=self.rank is None)
+        penalty, start = self.trace_penalty_, None
         for warmer in PENALTIES[penalty < PENALTIES * largest] * largest:
             start = soft_als(values, observed, float(warmer), rank, start, tol=WARM_TOL, max_iter=WARM_STEPS)
         return soft_als(
             values, observed, penalty, rank, start, tol=self.tol, max_iter=self.max_iter, watch=watch
         )
-
-    def _row_penalty(self) -> float:
-        return self.trace_penalty_
-
-    def _easier(self) -> str:
-        return f", or raise trace_penalty (it was {self.trace_penalty_:g}), which makes the problem easier."
 
 
 def _quick_fit(

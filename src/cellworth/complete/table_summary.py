@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from cellworth.arrays import Float64Array, FloatArray, IntArray
 from cellworth.blocks.column_sums import ColumnSums
-from cellworth.blocks.file_memory import LearnedRows
+from cellworth.blocks.encoded_table import LearnedRows
 from cellworth.blocks.row_source import Part, Source
 from cellworth.complete.labels import LabelSummary, is_missing
 from cellworth.complete.scaling import Scaling

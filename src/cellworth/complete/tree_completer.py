@@ -14,14 +14,13 @@ from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.categories import find_categories
 from cellworth.complete.category_chances import CategoryChances, CategoryFit, columns_of, learn_categories
 from cellworth.complete.column_forests import Round, grow_forests, predict_holes
-from cellworth.complete.gaussian.drawn_rows import ScaledRows
 from cellworth.complete.gaussian.fit_gaussian import FitSettings, Start, fit_gaussian
 from cellworth.complete.gaussian.gaussian_completer import GaussianCompleter
 from cellworth.complete.gaussian.left_out_cells import LeftOut
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.gaussian.posterior_completer import PosteriorCompleter
-from cellworth.complete.gaussian.quick_fit import factor_count
+from cellworth.complete.gaussian.quick_fit import ScaledRows, factor_count
 from cellworth.complete.gaussian.rows_to_fit import ArrayRows, CellForm
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind

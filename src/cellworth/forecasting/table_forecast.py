@@ -23,7 +23,7 @@ from cellworth.model.completing_base import class_numbers
 from cellworth.model.cross_validation import Score, sample_rows
 from cellworth.model.model_search import ModelProgress, check_labels, choose_model
 from cellworth.prices import AnyPrices, Prices
-from cellworth.prices.sampled_cost import CellsLeft
+from cellworth.prices.price_list import CellsLeft
 from cellworth.progress import ProgressLine, Steps
 from cellworth.setting_names import named, setting
 from cellworth.table import AnyTable, Table, Target

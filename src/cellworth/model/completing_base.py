@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from cellworth.arrays import AnyArray, Float64Array, IntArray
-from cellworth.blocks.one_core import one_core
+from cellworth.blocks.thread_engine import one_core
 from cellworth.complete.inputs import check_number, check_table, measured_only, warn_left_out
 from cellworth.complete.labels import is_missing
 from cellworth.errors import DataError, ParameterError

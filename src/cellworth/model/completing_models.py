@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from cellworth.arrays import AnyArray, Float64Array
+from cellworth.arrays import AnyArray, BoolArray, Float64Array
 from cellworth.complete.labels import as_floats, is_missing
 from cellworth.errors import DataError
 from cellworth.messages import shorten
@@ -129,9 +129,7 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):  # type: ignore[mi
         return rows, labels
 
     def _targets(self, labels: AnyArray) -> Float64Array:
-        known = ~is_missing(labels)
-        if not known.any():
-            raise DataError("no row has a label, so there is nothing to learn from; give some labels.")
+        known = _labelled(labels)
         check_classification_targets(plain_labels(labels[known]))
         self.classes_, targets = class_numbers(labels)
         if len(self.classes_) < 2:
@@ -143,6 +141,14 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):  # type: ignore[mi
 
     def _n_classes(self) -> int:
         return len(self.classes_)
+
+
+def _labelled(labels: AnyArray) -> BoolArray:
+    """Return which rows (n,) have a label; DataError if none has."""
+    known: BoolArray = ~is_missing(labels)
+    if not known.any():
+        raise DataError("no row has a label, so there is nothing to learn from; give some labels.")
+    return known
 
 
 def _refuse_measurements(labels: AnyArray) -> None:
@@ -251,9 +257,7 @@ class CompletingRegressor(RegressorMixin, CompletingModel):  # type: ignore[misc
         return float(super().score(X, y, sample_weight))
 
     def _targets(self, labels: AnyArray) -> Float64Array:
-        known = ~is_missing(labels)
-        if not known.any():
-            raise DataError("no row has a label, so there is nothing to learn from; give some labels.")
+        known = _labelled(labels)
         numbers = as_floats(labels[known])
         if numbers is None or not np.isfinite(numbers).all():
             each = ((row, as_floats(labels[row : row + 1])) for row in np.flatnonzero(known))

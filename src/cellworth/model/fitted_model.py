@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from cellworth.arrays import BoolArray, Float64Array, FloatArray, IntArray
-from cellworth.blocks.one_core import one_core
+from cellworth.blocks.thread_engine import one_core
 from cellworth.errors import DataError
 from cellworth.model.candidates import Candidate, candidate_named
 from cellworth.model.cross_validation import Score, score_predictions, widened

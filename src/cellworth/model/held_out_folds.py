@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import clone
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
-from cellworth.blocks.one_core import one_core
+from cellworth.blocks.thread_engine import one_core
 from cellworth.cached_property import cached_property
 from cellworth.complete import GaussianCompleter
 from cellworth.model.candidates import Candidate

@@ -17,11 +17,9 @@ from cellworth.messages import not_there, short_number
 from cellworth.model.completing_models import CompletingClassifier, CompletingRegressor, model_of
 from cellworth.model.fitted_model import FittedModel
 from cellworth.policy.decision_costs import BeliefLoss, BeliefVariance, check_stop, error_costs, squared_cost
-from cellworth.policy.information import Information
-from cellworth.policy.label_evidence import column_trust
-from cellworth.policy.next_step import CellGain, NextStep
-from cellworth.policy.planned_row import PlannedRow
-from cellworth.policy.purchase_plan import Plan, Planner
+from cellworth.policy.information import Information, column_trust
+from cellworth.policy.next_step import CellGain, NextStep, PlannedRow
+from cellworth.policy.purchase_plan import ROWS, Plan, Planner, SharedMoney, share_money
 from cellworth.policy.row_beliefs import RowBeliefs, outputs_of
 from cellworth.policy.row_input import (
     AnyRow,
@@ -32,7 +30,6 @@ from cellworth.policy.row_input import (
     warn_of_strange_values,
     with_free_columns,
 )
-from cellworth.policy.shared_money import ROWS, SharedMoney, share_money
 from cellworth.prices import AnyPrices, Prices
 from cellworth.prices.money import Money
 from cellworth.select import Ratio
@@ -94,7 +91,7 @@ class Policy:
         of a row of which nothing is known.
     trust : (p,) array
         By what expected gains are multiplied, in each column, because training labels bear them out or do
-        not; see `cellworth.policy.label_evidence`. 1 if errors have a cost.
+        not; see `cellworth.policy.information`. 1 if errors have a cost.
 
     Notes
     -----

@@ -1,9 +1,13 @@
-"""Plan what to measure next in each row: sets of cells, what they are worth together, and what they cost."""
+"""Plan what to measure next in each row: sets of cells, what they are worth together, and what they cost.
+
+Rows may share money (`share_money`): what a unit of it must bring, so that a mean per row is not exceeded.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +18,10 @@ from cellworth.prices import PriceList
 
 MOST_AHEAD = 4
 """Cells in a plan at most."""
+ROWS = 150
+"""How many simulated rows show what is spent."""
+MOST_UNSPENT = 0.5
+"""If rows that share money would leave more of it than this, they are too alike to share it."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +74,7 @@ class Planner:
     budgets : (m,) array
         The most that each plan may cost.
     trust : (p,) array
-        By which gains are multiplied; see `cellworth.policy.label_evidence`.
+        By which gains are multiplied; see `cellworth.policy.information`.
     least_ratio : (m,) array or float
     first_most : (m,) array, optional
         The most that the first cell of each plan may cost.
@@ -199,3 +207,82 @@ class Planner:
         if group < 0 or self._prices.lasting[group]:
             return cells[:1]
         return tuple(cell for cell in cells if self._prices.group_of[cell] == group)
+
+
+PlansFor = Callable[[BoolArray, Float64Array], list[Plan]]
+"""The plans of rows, given which of their cells (m, p) are known, and their encoded values (m, d)."""
+StepPrice = Callable[[Plan, BoolArray], float]
+"""What the first step of a plan costs, given the known cells (p,) of its row."""
+
+
+class SharedMoney(NamedTuple):
+    """How rows share money.
+
+    Attributes
+    ----------
+    least_ratio : float
+        What a plan must bring per unit of money.
+    spent : float
+        What rows then spend on average.
+    """
+
+    least_ratio: float
+    spent: float
+
+    def is_used(self, mean: float) -> bool:
+        """Return whether enough of the mean is spent, or all that tells anything is bought."""
+        return self.least_ratio == 0 or self.spent >= (1 - MOST_UNSPENT) * mean
+
+
+def share_money(
+    mean: float, X: Float64Array, known: BoolArray, plans_for: PlansFor, step_price: StepPrice
+) -> SharedMoney:
+    """Return the smallest ratio at which rows spend at most ``mean`` on average.
+
+    Rows buy step by step. Those of which nothing is known are all alike, and only what they buy tells them
+    apart: they take their first step whatever it brings. Then a row that stops at the first plan that brings
+    no more than r takes the same steps as with a smaller r, only fewer; so one pass finds all steps that
+    matter, and the smallest r follows.
+
+    Parameters
+    ----------
+    mean : float
+    X : (m, d) array
+        Complete encoded rows.
+    known : (m, p) array of bool
+        What is known of them at first.
+    plans_for, step_price : callables
+
+    Returns
+    -------
+    SharedMoney
+        With the ratio 0 if there is money for all that tells anything. Rows that are alike buy the same: if
+        there is money for some of them only, none buys. So plans for rows of which nothing is known should
+        fit the mean.
+    """
+    money, known = mean * len(X), known.copy()
+    worst, steps = np.full(len(X), np.inf), np.zeros((0, 2))
+    rows = np.arange(len(X))
+    pending: dict[int, tuple[Plan, float]] = {}
+    while True:
+        for row, plan in zip(rows.tolist(), plans_for(known[rows], X[rows]), strict=True):
+            if plan.now and plan.worth > 0:
+                if known[row].any():
+                    worst[row] = min(worst[row], plan.worth / plan.price)
+                pending[row] = plan, step_price(plan, known[row])
+        waiting = np.array([[worst[row], price] for row, (_, price) in pending.items()]).reshape(-1, 2)
+        level = _level(np.vstack([steps, waiting]), money)
+        rows = np.array([row for row in pending if worst[row] > level], dtype=np.intp)
+        if not len(rows):
+            return SharedMoney(level, float(steps[steps[:, 0] > level, 1].sum()) / len(X))
+        for row in rows.tolist():
+            plan, price = pending.pop(row)
+            steps = np.vstack([steps, [worst[row], price]])
+            known[row, list(plan.now)] = True
+
+
+def _level(steps: Float64Array, money: float) -> float:
+    """Return the smallest ratio so that steps (k, 2) of a higher ratio cost no more than the money."""
+    ordered = steps[np.argsort(-steps[:, 0], kind="stable")]
+    beyond = np.flatnonzero(np.cumsum(ordered[:, 1]) > money * (1 + 1e-9))
+    return float(ordered[beyond[0], 0]) if len(beyond) else 0.0

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.blocks.one_core import one_core
+from cellworth.blocks.thread_engine import one_core
 from cellworth.errors import ParameterError
 from cellworth.model.completing_models import CompletingClassifier, CompletingRegressor
 from cellworth.model.discrete_draws import FEW_VALUES, category_offsets

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, r2_score, roc_auc_score, root_mean_squared_error
 
 from cellworth.arrays import AnyArray, FloatArray
-from cellworth.blocks.one_core import one_core
+from cellworth.blocks.thread_engine import one_core
 from cellworth.complete import GaussianCompleter
 from cellworth.errors import ParameterError
 from cellworth.messages import shorten

@@ -31,7 +31,7 @@ from cellworth.select.selector import check_limits
 from cellworth.simulation.evaluate import check_model, choose_judge, judge, name_of
 from cellworth.simulation.hidden_truth import World, make_world
 from cellworth.strategy import Strategy, get
-from cellworth.strategy.buying_task import BuyingTask
+from cellworth.strategy.auto_choice import BuyingTask
 from cellworth.strategy.choose_batch import Adviser
 from cellworth.table import Table
 from cellworth.table.any_table import AnyTable

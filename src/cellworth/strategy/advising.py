@@ -18,10 +18,10 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import not_there, shorten
 from cellworth.prices import AnyPrices, Prices
 from cellworth.select.selector import check_limits
+from cellworth.strategy.auto_choice import BuyingTask
 from cellworth.strategy.batch import Batch, Purchase, why_nothing
 from cellworth.strategy.block_adviser import BlockAdviser
 from cellworth.strategy.block_prices import BlockPrices
-from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.choose_batch import Adviser
 from cellworth.strategy.reasons import Reasons
 from cellworth.strategy.registry import Strategy, get

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from cellworth.arrays import Float64Array, IntArray
-from cellworth.blocks.one_core import one_core
+from cellworth.blocks.thread_engine import one_core
 from cellworth.complete import GaussianCompleter, SupervisedCompleter
 from cellworth.complete.paired_completer import PairedCompleter
 from cellworth.errors import DataError
@@ -25,9 +25,8 @@ from cellworth.model import Candidate, choose_model
 from cellworth.model.candidates import candidate_named
 from cellworth.model.cross_validation import Score, scorable, score_predictions
 from cellworth.model.held_out_folds import HeldOutFold, make_folds
-from cellworth.strategy.auto_choice import Lead, StrategyChoice
+from cellworth.strategy.auto_choice import BuyingTask, Lead, StrategyChoice
 from cellworth.strategy.backtest import FOLDS, backtest
-from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.registry import Strategy, get
 
 FALLBACK, RIVAL = "recommended", "linear-impact"

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
-from cellworth.blocks.one_core import one_core
+from cellworth.blocks.thread_engine import one_core
 from cellworth.complete.hold_out import hide_cells
 from cellworth.model import Candidate, fit_candidate
 from cellworth.model.cross_validation import (
@@ -30,8 +30,7 @@ from cellworth.model.cross_validation import (
     scored_classes,
 )
 from cellworth.progress import Steps
-from cellworth.strategy.auto_choice import Lead
-from cellworth.strategy.buying_task import BuyingTask
+from cellworth.strategy.auto_choice import BuyingTask, Lead
 from cellworth.strategy.choose_batch import Adviser
 from cellworth.strategy.registry import Strategy
 

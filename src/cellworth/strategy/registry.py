@@ -15,8 +15,7 @@ from cellworth.messages import did_you_mean
 if TYPE_CHECKING:
     from cellworth.score.scorer import Scorer
     from cellworth.select.selector import Selector
-    from cellworth.strategy.auto_choice import StrategyChoice
-    from cellworth.strategy.buying_task import BuyingTask
+    from cellworth.strategy.auto_choice import BuyingTask, StrategyChoice
 
 
 @dataclass(frozen=True, eq=False)

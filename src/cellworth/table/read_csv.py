@@ -14,10 +14,9 @@ from cellworth.table.arrow_csv import FEWEST_BYTES, Wishes, column_name, parse_q
 from cellworth.table.dates import is_date, likely_date_formats
 from cellworth.table.excel import read_sheet
 from cellworth.table.files import File, check_csv_name, check_readable, format_of, place_of, read_bytes
-from cellworth.table.header import refuse_title, warn_of_values, without_separator_line
 from cellworth.table.parse_values import is_comma_number, is_number
 from cellworth.table.raw_cells import NumberedRows, Origin, RawColumn, TextCells, as_texts
-from cellworth.table.text_file import TextFile, decoded
+from cellworth.table.text_file import TextFile, decoded, refuse_title, warn_of_values, without_separator_line
 from cellworth.table.write_csv import unguard
 
 OTHER_DELIMITERS = ";\t|"

@@ -1,18 +1,26 @@
-"""Files of answers, read in a process of their own: nobody who reads or answers waits for them.
+"""Files that are read and written in a process of their own: nobody who reads or answers waits for them.
 
-Pages and REST call `FileJobs.check` and `FileJobs.tell`. A file has at most `MOST_LINES` lines; checking it
-ends when the client has gone, with `while_connected`.
+For files of answers, pages and REST call `FileJobs.check` and `FileJobs.tell`. A file has at most
+`MOST_LINES` lines; checking it ends when the client has gone, with `while_connected`.
+
+Files for people to take away go the other way, through the disk, so that they need not fit in memory: the
+worker writes one, and `sent_file` sends it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import FileResponse
+from starlette.types import Receive, Scope, Send
 
 from cellworth import errors
 from cellworth.campaign import Campaign
@@ -20,6 +28,7 @@ from cellworth.campaign.answer_file import FileAnswer, FileResult
 from cellworth.errors import DataError, WrongLine, WrongLinesError
 from cellworth.table.files import FileBytes, read_bytes
 from cellworth.web.jobs import JobQueue
+from cellworth.web.worker_tasks import MEDIA
 
 MOST_LINES = 500_000
 """Lines of a file: about 10 s and 0.5 GB in the worker."""
@@ -141,3 +150,31 @@ def _given(found: Any) -> Any:
 async def _gone(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
+
+
+async def sent_file(
+    jobs: JobQueue, name: str, file: str, job: Callable[..., None], *arguments: Any, **keywords: Any
+) -> FileResponse:
+    """Run ``job(campaign, path, *arguments, **keywords)`` in the worker, and return the file to be saved.
+
+    It is called ``file``, whose ending says what is in it, and is removed once it is sent.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="cellworth-"))
+    path = folder / file
+    try:
+        await jobs.run(name, job, str(path), *arguments, **keywords)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return SentOnce(path, filename=file, media_type=MEDIA[path.suffix[1:]])
+
+
+class SentOnce(FileResponse):
+    """Sends a file, and removes its folder whether that succeeds or not."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            shutil.rmtree(Path(self.path).parent, ignore_errors=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from cellworth.blocks.whole_files import write_whole
+from cellworth.blocks.writing import write_whole
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores import MemoryStore
 from cellworth.errors import CellworthError

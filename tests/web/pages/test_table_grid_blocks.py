@@ -89,12 +89,12 @@ def test_of_a_long_table_the_first_rows_are_shown_and_one_too_long_is_not_sorted
     big, small = both
     expected = window_of(small, GridFilter(sort="weight", down="1", find="1"), 0, 200).rows
     assert len(expected) > 7
-    for module in ("cellworth.campaign.row_order", "cellworth.web.pages.table_grid"):
+    for module in ("cellworth.campaign.row_search", "cellworth.web.pages.table_grid"):
         monkeypatch.setattr(f"{module}.MOST_SORTED", 7)
     found = window_of(big, GridFilter(sort="weight", down="1", find="1", after=1), 0, 200)
     assert found.rows == expected[:7]
     assert found.only_first
-    monkeypatch.setattr("cellworth.campaign.row_order.MOST_ROWS_TO_SORT", 20)
+    monkeypatch.setattr("cellworth.campaign.row_search.MOST_ROWS_TO_SORT", 20)
     assert not window_of(big, GridFilter(), 0, 5).sortable
     assert window_of(small, GridFilter(), 0, 5).sortable
     with pytest.raises(ParameterError, match="Search for rows by a text"):
@@ -120,11 +120,11 @@ def test_the_page_says_how_far_it_looked_and_goes_on(http, shared_url, tmp_path,
     page = http.get(path).text
     assert "?sort=weight" in page
     assert "These are the first" not in page
-    monkeypatch.setattr("cellworth.campaign.row_order.MOST_SORTED", 30)
+    monkeypatch.setattr("cellworth.campaign.row_search.MOST_SORTED", 30)
     monkeypatch.setattr("cellworth.web.pages.table_grid.MOST_SORTED", 30)
     page = http.get(path, params={"sort": "weight"}).text
     assert "These are the first 30 rows in this order" in page
-    monkeypatch.setattr("cellworth.campaign.row_order.MOST_ROWS_TO_SORT", 20)
+    monkeypatch.setattr("cellworth.campaign.row_search.MOST_ROWS_TO_SORT", 20)
     page = http.get(path).text
     assert "too large to be sorted here" in page
     assert "sort=" not in page

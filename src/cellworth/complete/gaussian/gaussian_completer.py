@@ -18,12 +18,11 @@ from cellworth.blocks.thread_engine import ThreadEngine, worker_threads
 from cellworth.complete.completer import BlockCompleter, fit_source
 from cellworth.complete.factored_completer import copy_of
 from cellworth.complete.fitted_state import restore, state_of
-from cellworth.complete.gaussian.drawn_rows import some_rows
 from cellworth.complete.gaussian.em import EMResult
 from cellworth.complete.gaussian.fit_gaussian import FitSettings, MarginKind, Start, fit_gaussian
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.gaussian.posterior_completer import PosteriorCompleter
-from cellworth.complete.gaussian.quick_fit import factor_count
+from cellworth.complete.gaussian.quick_fit import factor_count, some_rows
 from cellworth.complete.gaussian.rows_to_fit import ArrayRows, BlockRows, CellForm, row_slices
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind, label_code

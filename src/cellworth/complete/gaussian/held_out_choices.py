@@ -18,13 +18,15 @@ from scipy.optimize import brentq
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.complete.gaussian.calibration import MAX_LEVERAGE, leverage_unit
-from cellworth.complete.gaussian.drawn_rows import RowsToChooseOn, ScaledRows, some_rows
 from cellworth.complete.gaussian.margins import Margin, Margins
 from cellworth.complete.gaussian.quick_fit import (
     Gaussian,
     GaussianEstimator,
+    RowsToChooseOn,
+    ScaledRows,
     StepInMemory,
     hide,
+    some_rows,
 )
 
 STRAIGHT = 0.995  # normal scores this correlated with the values change nothing

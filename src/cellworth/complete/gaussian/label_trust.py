@@ -20,13 +20,15 @@ from __future__ import annotations
 import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.complete.gaussian.drawn_rows import LabelledSample, RowsToChooseOn, some_rows
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.quick_fit import (
     Gaussian,
     GaussianEstimator,
+    LabelledSample,
+    RowsToChooseOn,
     complete_scaled,
     hide,
+    some_rows,
 )
 from cellworth.complete.linear_model import LinearModel
 from cellworth.complete.solver.losses import Loss

@@ -17,11 +17,10 @@ from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.categories import find_categories
 from cellworth.complete.gaussian.calibration import calibration_stride
 from cellworth.complete.gaussian.dense_gaussian import pair_sums
-from cellworth.complete.gaussian.drawn_rows import LabelledSample, RowsToChooseOn, ScaledRows
 from cellworth.complete.gaussian.left_out_cells import LeftOut
 from cellworth.complete.gaussian.margins import Margins, learn_margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian
-from cellworth.complete.gaussian.quick_fit import StepInMemory
+from cellworth.complete.gaussian.quick_fit import LabelledSample, RowsToChooseOn, ScaledRows, StepInMemory
 from cellworth.complete.gaussian.streamed_step import can_stream, streamed_step
 from cellworth.complete.labels import LabelCode, code_labels, label_code
 from cellworth.complete.row_finders import LabelledRows, RowFinder, RowsAt, rows_found

@@ -17,7 +17,7 @@ from cellworth.table.write_table import guard_table
 from cellworth.web.api.json_bodies import ColumnOut, Page, Recorded, RowOut, RowsIn
 from cellworth.web.api.routing import After, Key, Limit, make_router, problems
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, RowName, Who, read_upload, require_role
-from cellworth.web.sent_files import sent_file
+from cellworth.web.file_jobs import sent_file
 from cellworth.web.worker_tasks import MEDIA, FileFormat, What, make_file, make_report
 
 router = make_router("table")

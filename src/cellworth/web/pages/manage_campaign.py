@@ -22,12 +22,12 @@ from cellworth.web.dependencies import (
     read_upload,
     require_role,
 )
+from cellworth.web.file_jobs import sent_file
 from cellworth.web.pages.flash_messages import back, rejected, typed_in
 from cellworth.web.pages.forms import OptionalText, Text, amount
 from cellworth.web.pages.page_layout import Head, head_of, path_of, show
 from cellworth.web.security.sessions import check_csrf
 from cellworth.web.security.tokens import Access
-from cellworth.web.sent_files import sent_file
 from cellworth.web.worker_tasks import FILES, FORMATS, make_file, make_report
 
 router = APIRouter(include_in_schema=False)

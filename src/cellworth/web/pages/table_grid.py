@@ -17,8 +17,7 @@ from starlette.responses import JSONResponse, Response
 from cellworth.arrays import IntArray
 from cellworth.campaign import Campaign, CellRecord, RowRecord
 from cellworth.campaign.current_cells import StatusWord
-from cellworth.campaign.row_order import MOST_SORTED, RowOrder
-from cellworth.campaign.row_search import RowFilter
+from cellworth.campaign.row_search import MOST_SORTED, RowFilter, RowOrder
 from cellworth.errors import CellworthError
 from cellworth.report.row_summaries import row_guesses, written
 from cellworth.table import Column, Table

@@ -35,8 +35,8 @@ def by_a_sort(campaign, column, *, descending, **wanted):
 def test_pages_have_the_rows_of_a_plain_sort(both, column, descending, text, status, at_once, most_sorted):  # noqa: F811
     wanted = {"row_contains": text, "status": status, "descending": descending}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cellworth.campaign.row_order.MOST_AT_ONCE", at_once)
-        patch.setattr("cellworth.campaign.row_order.MOST_SORTED", most_sorted)
+        patch.setattr("cellworth.campaign.row_search.MOST_AT_ONCE", at_once)
+        patch.setattr("cellworth.campaign.row_search.MOST_SORTED", most_sorted)
         found = []
         for campaign in both:
             found.append([])
@@ -56,7 +56,7 @@ def test_wrong_columns_and_tables_that_are_too_long(both, monkeypatch):  # noqa:
     for campaign in both:
         with pytest.raises(DataError, match="weihgt"):
             campaign.search_rows(sort="weihgt")
-    monkeypatch.setattr("cellworth.campaign.row_order.MOST_ROWS_TO_SORT", 10)
+    monkeypatch.setattr("cellworth.campaign.row_search.MOST_ROWS_TO_SORT", 10)
     assert small.can_be_sorted
     assert not big.can_be_sorted
     with pytest.raises(ParameterError, match="up to 10 rows can be sorted"):

@@ -12,8 +12,7 @@ import pytest
 import uvicorn
 
 from cellworth.web import create_app
-from cellworth.web.connections import ConnectionLimits, watched
-from cellworth.web.server import WebServer
+from cellworth.web.server import ConnectionLimits, WebServer, watched
 from tests.campaign.campaigns import make_table
 from tests.web.servers import begin, until
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cellworth import Table
-from cellworth.blocks import whole_files
-from cellworth.blocks.whole_files import csv_parts, write_whole
+from cellworth.blocks import writing
+from cellworth.blocks.writing import csv_parts, write_whole
 from cellworth.errors import DataError
 from cellworth.table.write_table import write_for_spreadsheet
 from tests.strategy.test_block_batch import both_of, make_frame
@@ -18,7 +18,7 @@ pytest.importorskip("pyarrow")
 @pytest.fixture(params=["first", "=é"])
 def both(request, tmp_path, monkeypatch):
     """The same table in blocks and in memory, in parts of a few rows, with the ids of a strange first row."""
-    monkeypatch.setattr(whole_files, "PART_CELLS", 35)
+    monkeypatch.setattr(writing, "PART_CELLS", 35)
     frame = make_frame(np.random.default_rng(0))
     names = frame.column("id").to_pylist()
     at = frame.schema.get_field_index("id")
@@ -55,7 +55,7 @@ def test_other_files_come_back(both, tmp_path, ending):
 
 def test_a_workbook_has_so_many_rows_and_other_endings_are_refused(both, tmp_path, monkeypatch):
     big, _ = both
-    monkeypatch.setattr(whole_files, "SHEET_ROWS", big.n_rows)
+    monkeypatch.setattr(writing, "SHEET_ROWS", big.n_rows)
     with pytest.raises(DataError, match="parquet file"):
         write_whole(big, tmp_path / "a.xlsx")
     with pytest.raises(DataError, match="expected a file that ends in"):
