@@ -152,7 +152,8 @@ class Campaign(CampaignQueries):
         """Record values of cells, all of them or none, and return how many were new; O(answers).
 
         Answers map (row, column) to value, or are triples (row, column, value), with values as you write
-        them: numbers, strings, booleans, dates or ISO strings. Telling the same again records nothing.
+        them: numbers, strings, booleans, dates or ISO strings; or a DataFrame with these columns, such as
+        ``batch.to_frame()`` with a column ``value``. Telling the same again records nothing.
         ``who`` and ``key`` are as in `ask`; ``unsolicited`` also accepts cells never asked for; ``price`` is
         what each answer cost, by default its own price and a visit or fee not paid yet; ``reason`` a comment
         on the answers, for the log. An OverspentWarning says if ``left`` is below 0. Raises DataError if a
@@ -244,9 +245,10 @@ class Campaign(CampaignQueries):
     def extend(self, rows: Rows | AnyFile, *, who: str | None = None, key: str | None = None) -> int:
         """Append rows with new ids to the table, and return how many; ``key`` is as in `ask`.
 
-        Pass {row id: {column: value}}, a Table from ``Table.read(path, **campaign.table.keywords())``, or a
-        file: its marks of missing values, decimal mark and dates are read as those of the campaign's table
-        were, if that came from `Table.read`. Pass a `TextFile` to say how the file is written.
+        Pass {row id: {column: value}}, a DataFrame whose index or id column names the rows, a Table from
+        ``Table.read(path, **campaign.table.keywords())``, or a file: its marks of missing values, decimal
+        mark and dates are read as those of the campaign's table were, if that came from `Table.read`. Pass a
+        `TextFile` to say how the file is written.
         """
 
         def make(state: State, _: datetime) -> campaign_events.Extended:
