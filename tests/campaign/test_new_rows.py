@@ -162,3 +162,13 @@ def test_a_frame_of_new_rows_names_them(campaign):
     numbered = begin(Table.from_arrays([[1.0], [np.nan], [3.0]], columns=["age"]), prices=Prices.same(1.0))
     assert numbered.extend(rows) == 2
     assert numbered.table.row_ids == ("0", "1", "2", "3", "4")
+
+
+def test_new_rows_may_be_separated_otherwise_than_the_table(tmp_path):
+    (tmp_path / "t.csv").write_text("id;age\na;1,5\nb;2,5\nc;\n")
+    table = Table.read(TextFile(tmp_path / "t.csv", None, ";", ","), row_id="id")
+    campaign = begin(table, prices=Prices.same(1.0))
+    for name, text in {"more.csv": "id;age\nd;3,5\n", "others.csv": 'id,age\ne,"4,5"\n'}.items():
+        (tmp_path / name).write_text(text)
+        assert campaign.extend(tmp_path / name) == 1
+    assert campaign.table.values[-2:, 0].tolist() == [3.5, 4.5]

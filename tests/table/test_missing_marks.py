@@ -78,3 +78,25 @@ def test_several_lookalikes_are_named_together():
     texts = [["A"], ["?"], ["unknown"], ["B"], ["A"]]
     with pytest.warns(MissingMarkWarning, match=r"are read as categories.*missing=\['\?', 'unknown'\];"):
         Table.from_arrays(texts, columns=["kind"])
+
+
+@pytest.mark.parametrize(("mark", "others"), [(-999, range(20)), (99, range(1, 6)), (-9, [0.0, 1.0] * 3)])
+def test_numbers_like_marks_are_warned_of(mark, others):
+    frame = pd.DataFrame({"dose": [mark, *others, mark, None]})
+    with pytest.warns(
+        MissingMarkWarning, match=rf"'dose': {mark}, in row '0' and 1 more, is .*missing=\[{mark}\]"
+    ):
+        Table.from_frame(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Table.from_frame(frame, missing=[mark]).holes.sum() == 3
+        Table.from_frame(frame, bounds={"dose": (-1000, 1000)})
+
+
+@pytest.mark.parametrize(
+    "numbers", [[9, *range(20)], [99, *range(90)], [-998, *range(20)], [999, 1, 2, 3, 4], [99, *[1] * 9]]
+)
+def test_numbers_that_may_well_be_values_are_not(numbers):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Table.from_frame(pd.DataFrame({"dose": numbers}))

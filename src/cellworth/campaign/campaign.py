@@ -184,13 +184,13 @@ class Campaign(CampaignQueries):
         """Record the answers in a file: all of them or, if any line is wrong, none; O(n + p + lines).
 
         See `tell` for the keywords and `cellworth.campaign.answer_file.read_answers` for the file, whose
-        numbers and dates may be written as in the file of the campaign's table. Raises
+        numbers, dates and marks of missing values are written as in the file of the campaign's table. Raises
         WrongAnswersError, or ConflictingAnswersError if the only problem is that different values are known.
         """
         path = self.read_options.file(path)
         with bulk_answers.without_collector():
             bulk = bulk_answers.bulk_telling(
-                path, self._log, encoding, unsolicited=unsolicited, insist=insist
+                path, self._log, encoding, self.read_options, unsolicited=unsolicited, insist=insist
             )
             if bulk is not None:
                 event = self._log.write(cell_events.Told, bulk, who=who, key=key, request=bulk.request)
@@ -199,7 +199,7 @@ class Campaign(CampaignQueries):
                     return bulk.result(size(event))
         state = self._log.state
         lines = answer_file.read_answers(
-            path, self.table, encoding=encoding, state=state, unsolicited=unsolicited
+            path, self.table, encoding=encoding, state=state, unsolicited=unsolicited, how=self.read_options
         )
         with answer_file.blame_lines(path, lines, self._log, unsolicited=unsolicited):
             triples = answer_file.triples(lines)
@@ -209,7 +209,8 @@ class Campaign(CampaignQueries):
     def check_file(self, path: AnyFile, *, encoding: str | None = None) -> answer_file.FileCheck:
         """Return what `tell_file` would do with a file, or raise what it would raise; records nothing."""
         path, state = self.read_options.file(path), self._log.state
-        lines = answer_file.read_answers(path, self.table, encoding=encoding, state=state)
+        how = self.read_options
+        lines = answer_file.read_answers(path, self.table, encoding=encoding, state=state, how=how)
         return answer_file.check_answers(state, path, lines)
 
     def refuse(self, cells: Cells, reason: str, *, who: str | None = None) -> int:

@@ -38,11 +38,10 @@ from cellworth.table.missing_marks import USUAL_MARKS, missing_marks, open_holes
 from cellworth.table.parse_values import label
 from cellworth.table.raw_cells import Origin, as_texts, is_null, labels
 from cellworth.table.read_csv import read_csv
-from cellworth.table.read_options import ReadOptions
+from cellworth.table.read_options import PLAIN, ReadOptions
 from cellworth.table.text_file import TextFile
 
 Rows = Table | Mapping[object, Mapping[str, object]]
-PLAIN = ReadOptions()
 
 
 def extended(state: State, rows: Rows | AnyFile, prices: Prices, how: ReadOptions = PLAIN) -> Extended:
@@ -133,7 +132,8 @@ def read_rows(
     if format_of(file, other_files()) == "parquet":
         return Table.read(file, missing=missing, **like.keywords())
     check_readable(file)
-    columns, source = read_csv(file, encoding, delimiter, as_is=(like.row_id,))
+    stated = isinstance(file, TextFile) and file.delimiter is not None  # how the first file was written
+    columns, source = read_csv(file, encoding, delimiter, as_is=(like.row_id,), any_separator=stated)
     check_names([column.name for column in columns], source)
     known = {column.name: column.categories for column in like.columns}
     if like.target is not None:

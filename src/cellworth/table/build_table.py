@@ -18,7 +18,7 @@ from cellworth.table.column import LABELLED, Column, Kind
 from cellworth.table.dates import iso_format, restores, strptime_format
 from cellworth.table.infer_kind import find_kind, refuse_infinities, to_codes, to_values
 from cellworth.table.keywords import ColumnKeywords, TableKeywords
-from cellworth.table.missing_marks import BLANKS, open_holes, warn_of_lookalikes
+from cellworth.table.missing_marks import BLANKS, open_holes, warn_of_far_marks, warn_of_lookalikes
 from cellworth.table.parse_values import (
     LARGEST_INTEGER,
     boolean_words,
@@ -143,6 +143,8 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
     if unmeasured:
         check_prior(column, origin.column(raw.name))
     _check_values(column, values, origin)
+    if kind in ("number", "integer") and wanted.bounds is None and not unmeasured:
+        warn_of_far_marks(values, raw.name, origin)
     return column, values
 
 
