@@ -88,7 +88,6 @@ ONLY_IN_PYTHON = (
     "cell_of must",
     "cells must be a list",
     "column says where to look for a status",
-    "completer must be a completer",
     "confidence is for",
     "default is only",
     "deviation is for",
