@@ -6,7 +6,7 @@ import warnings
 import pandas as pd
 import pytest
 
-from cellworth.errors import MissingMarkWarning
+from cellworth.errors import MissingMarkWarning, ReadWarning
 from cellworth.table import Table
 
 
@@ -100,3 +100,26 @@ def test_numbers_that_may_well_be_values_are_not(numbers):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Table.from_frame(pd.DataFrame({"dose": numbers}))
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        (";;\n", "line 4 at the end has no value and is read as a row of holes. Delete it if"),
+        ("\n;;\n;;\n", "lines 5 to 6 at the end have no values and are read as rows of holes. Delete them"),
+    ],
+)
+def test_lines_of_separators_at_the_end_are_warned_of(tmp_path, end, said):
+    path = tmp_path / "t.csv"
+    path.write_text("size;y;dose\n1;0;2\n;1;3\n" + end)
+    with pytest.warns(ReadWarning, match=said):
+        Table.read(path, target="y", delimiter=";")
+
+
+@pytest.mark.parametrize("last", [";1;", ";;3"])
+def test_rows_with_a_label_or_a_value_at_the_end_are_not(tmp_path, last):
+    path = tmp_path / "t.csv"
+    path.write_text(f"size;y;dose\n1;0;2\n;;\n4;1;3\n{last}\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Table.read(path, target="y", delimiter=";")

@@ -10,7 +10,7 @@ from itertools import compress, product
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.errors import MissingMarkWarning
+from cellworth.errors import MissingMarkWarning, ReadWarning
 from cellworth.messages import listing, short_number
 from cellworth.setting_names import by_door, setting
 from cellworth.table.dates import is_date, parse_date
@@ -177,3 +177,24 @@ def warn_of_far_marks(values: Float64Array, name: str, origin: Origin) -> None:
             MissingMarkWarning,
             stacklevel=2,
         )
+
+
+def warn_of_blank_end(values: Float64Array, labels: Float64Array | None, origin: Origin) -> None:
+    """Warn if the last lines of a file have separators only, as spreadsheets leave behind; cells (n, p)."""
+    n = len(values)
+    if origin.lines is None or n == 0:
+        return
+    first = n
+    while first > 0 and np.isnan(values[first - 1]).all() and (labels is None or np.isnan(labels[first - 1])):
+        first -= 1
+    if first == n:
+        return
+    which, said, them = f"line {origin.lines[first]}", "has no value and is read as a row", "it"
+    if first < n - 1:
+        which = f"lines {origin.lines[first]} to {origin.lines[n - 1]}"
+        said, them = "have no values and are read as rows", "them"
+    warnings.warn(
+        f"{origin.name}: {which} at the end {said} of holes. Delete {them} if nothing belongs there.",
+        ReadWarning,
+        stacklevel=2,
+    )
