@@ -68,7 +68,7 @@ def as_answers(state: State, answers: object) -> list[Answer]:
     Raises DataError if a cell does not exist, its column cannot hold the value, or it has two values.
     """
     if library_of(answers) is not None:
-        answers = _of_frame(answers)
+        answers = answers_in_frame(answers)
     if isinstance(answers, Mapping):
         answers = [(*_pair(cell), value) for cell, value in answers.items()]
     if isinstance(answers, str) or not isinstance(answers, Iterable):
@@ -93,7 +93,7 @@ def as_answers(state: State, answers: object) -> list[Answer]:
     return list(itertools.starmap(Answer, numbers.items()))
 
 
-def _of_frame(frame: Any) -> list[tuple[object, Any, object]]:
+def answers_in_frame(frame: Any) -> list[tuple[object, Any, object]]:
     """Return the lines of a frame with the columns row, column and value that have a value."""
     import narwhals as nw
 
