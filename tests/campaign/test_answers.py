@@ -3,6 +3,7 @@
 from datetime import date, timedelta
 
 import numpy as np
+import pandas
 import pytest
 
 from cellworth import Prices, Table
@@ -226,3 +227,16 @@ def test_a_contradicted_date_is_shown_as_the_user_writes_dates(tmp_path):
     campaign = begin(table, prices=Prices.same(1.0), strategy="random")
     with pytest.raises(ConflictError, match=r"got '01\.02\.2024', but '24\.03\.2022' is known"):
         campaign.tell([("0", "visit", "2024-02-01")], unsolicited=True)
+
+
+def test_answers_in_a_frame(campaign):
+    batch = campaign.ask(count=3)
+    frame = batch.to_frame()
+    assert list(frame["row"]) == [each.row for each in batch]
+    told = answers_to(batch)
+    frame["value"] = [told[each.row, each.column] for each in batch]
+    frame.loc[2, "value"] = None  # still to come
+    assert campaign.tell(frame) == 2
+    assert len(campaign.open_purchases()) == 1
+    with pytest.raises(DataError, match="got none for 'row', 'column', 'value'"):
+        campaign.tell(pandas.DataFrame({"age": [50]}))

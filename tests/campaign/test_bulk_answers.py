@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cellworth import Prices, Table
 from cellworth.campaign import answer_file, bulk_answers
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import CellworthError, ConflictError
@@ -121,3 +122,14 @@ def test_the_collector_is_afterwards_as_it_was(was_on):
         assert gc.isenabled() == was_on
     finally:
         (gc.enable if before else gc.disable)()
+
+
+def test_marks_of_missing_values_are_no_answers(tmp_path):
+    """As the founding table has them: here they are the same as a blank."""
+    rows = "".join(f"r{place},{place % 7 + 0.5},-9,{place % 2}\n" for place in range(20))
+    (tmp_path / "t.csv").write_text(f"id,a,b,y\n{rows}r20,?,1.5,1\nr21,2.5,2.5,0\n")
+    table = Table.read(tmp_path / "t.csv", target="y", row_id="id", missing={"b": [-9], "a": ["?"]})
+    campaign = begin(table, prices=Prices.same(1.0))
+    file = FileBytes("a.csv", b"row,column,value\nr0,b,-9\nr1,b,-9.0\nr2,b,2.5\nr20,a,?\nr3,b,\n")
+    assert campaign.tell_file(file, unsolicited=True) == answer_file.FileResult(1, 0, 4)
+    assert campaign.check_file(file).blank == 4

@@ -1,13 +1,15 @@
 """New rows as people give them, and which do not fit."""
 
 import numpy as np
+import pandas
+import polars
 import pytest
 
 from cellworth import Prices, Table
 from cellworth.campaign import Campaign
 from cellworth.campaign.new_rows import read_rows
 from cellworth.campaign.stores.memory import MemoryStore
-from cellworth.errors import DataError
+from cellworth.errors import ConflictError, DataError
 from cellworth.table.files import FileBytes
 from cellworth.table.text_file import TextFile
 from tests.campaign.campaigns import Clock, begin, make_table, rounds_of, same_state
@@ -131,3 +133,42 @@ def test_a_wrong_cell_is_found_in_its_file(campaign, tmp_path, column, good, bad
     with pytest.raises(DataError, match=rf"rows\.csv, line 4: row 'q2', column '{column}': .* got '{bad}'"):
         campaign.extend(TextFile(path))
     assert campaign.table.shape[0] == rows
+
+
+def test_new_rows_as_a_frame(campaign):
+    rows = pandas.DataFrame({"age": [33, pandas.NA], "outcome": ["ill", None]}, index=["p200", "p201"])
+    assert campaign.extend(rows, key="k") == 2
+    assert campaign.extend(rows, key="k") == 2  # sent twice, recorded once
+    named = begin()
+    named.extend(
+        polars.DataFrame(
+            {campaign.table.row_id: ["p200", "p201"], "age": [33, None], "outcome": ["ill", None]}
+        )
+    )
+    assert campaign.table.equals(named.table)
+    assert campaign.table.row_ids[-2:] == ("p200", "p201")
+    assert campaign.table.values[-2, campaign.table.column_index("age")] == 33
+    assert campaign.table.holes[-1].all()
+    with pytest.raises(ConflictError, match="a different request"):
+        campaign.extend(rows.head(1), key="k")
+
+
+def test_a_frame_of_new_rows_names_them(campaign):
+    rows = pandas.DataFrame({"age": [33, 34]})
+    with pytest.raises(DataError, match=r"expected row ids, got none\. Add the column"):
+        campaign.extend(rows)
+    with pytest.raises(DataError, match=r"row 'b', column 'age': expected a whole number.*, got 'old'"):
+        campaign.extend(pandas.DataFrame({"age": [33, "old"]}, index=["a", "b"]))
+    numbered = begin(Table.from_arrays([[1.0], [np.nan], [3.0]], columns=["age"]), prices=Prices.same(1.0))
+    assert numbered.extend(rows) == 2
+    assert numbered.table.row_ids == ("0", "1", "2", "3", "4")
+
+
+def test_new_rows_may_be_separated_otherwise_than_the_table(tmp_path):
+    (tmp_path / "t.csv").write_text("id;age\na;1,5\nb;2,5\nc;\n")
+    table = Table.read(TextFile(tmp_path / "t.csv", None, ";", ","), row_id="id")
+    campaign = begin(table, prices=Prices.same(1.0))
+    for name, text in {"more.csv": "id;age\nd;3,5\n", "others.csv": 'id,age\ne,"4,5"\n'}.items():
+        (tmp_path / name).write_text(text)
+        assert campaign.extend(tmp_path / name) == 1
+    assert campaign.table.values[-2:, 0].tolist() == [3.5, 4.5]

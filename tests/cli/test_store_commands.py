@@ -31,7 +31,8 @@ def test_a_backup_and_a_text_bring_everything_back(quick):
         assert again.table.equals(campaign.table)
     refused = failed(quick, 4, "restore", "kept.db")
     assert "already has 'study', and nothing is overwritten" in refused.err
-    assert "there is no campaign here" in failed(quick, 3, "restore", "nowhere.db").err
+    said = failed(quick, 3, "restore", "nowhere.db").err
+    assert "nowhere.db: there is no campaign here. Check the path of the backup." in said
     assert "already exists" in failed(quick, 3, "backup", "kept.db").err
 
 

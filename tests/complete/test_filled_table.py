@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from cellworth import FilledTable, GaussianCompleter, SupervisedCompleter, Table, fill
-from cellworth.errors import DataError
+from cellworth.errors import DataError, ParameterError
 
 
 @pytest.fixture
@@ -167,3 +167,11 @@ def test_numbers_too_large_to_compute_with_are_refused_by_their_names():
         )
         with pytest.raises(DataError, match=rf"row '1', column 'dose': .*{re.escape(number)}.*another unit"):
             fill(table)
+
+
+@pytest.mark.parametrize(
+    ("completer", "got"), [("gaussian", "'gaussian'"), (GaussianCompleter, "the class GaussianCompleter")]
+)
+def test_what_is_no_completer_is_refused(table, completer, got):
+    with pytest.raises(ParameterError, match=rf"such as GaussianCompleter\(\); got {got}"):
+        fill(table, completer)

@@ -81,7 +81,7 @@ def test_new_texts_and_empty_columns_count_as_holes():
         (lambda frame: frame.assign(y=1), r"got 'y' beyond them"),
         (
             lambda frame: frame.astype(object).assign(size="big"),
-            r"row number 1, column 'size': expected a number, got 'big'",
+            r"row '0', column 'size': expected a number, got 'big'",
         ),
         (lambda frame: frame.assign(sown="soon"), r"column 'sown': expected a date .*, got 'soon'"),
     ],
@@ -123,3 +123,35 @@ def test_folds_without_a_value_of_a_rare_column_have_scores():
     frame, labels = mixed()
     rare = frame.assign(dose=[3.5] + [np.nan] * (len(frame) - 1))
     assert np.isfinite(cross_val_score(CompletingClassifier(**LIGHT), rare, labels, cv=3)).all()
+
+
+def test_rows_are_named_by_the_index():
+    frame, labels = mixed()
+    named = frame.set_axis([f"plot {place}" for place in range(len(frame))], axis=0)
+    wrong = named.astype(object).assign(size=["big", *frame["size"].iloc[1:]])
+    with pytest.raises(DataError, match="'big' in row 'plot 0'"):
+        CompletingClassifier(**LIGHT).fit(wrong, labels)
+    model = CompletingClassifier(**LIGHT).fit(named, labels)
+    with pytest.raises(DataError, match="row 'plot 0', column 'size': expected a number, got 'big'"):
+        model.predict(wrong)
+
+
+@pytest.mark.parametrize("rows", [[["x", "clay", True, None]], {"soil": "clay"}])
+def test_texts_to_predict_come_in_a_frame(rows):
+    frame, labels = mixed()
+    model = CompletingClassifier(**LIGHT).fit(frame, labels)
+    with pytest.raises(
+        DataError, match="expected a DataFrame with the columns 'size', 'soil', 'wet', 'sown'"
+    ):
+        model.predict(rows)
+
+
+def test_labels_of_a_nullable_column_stay_whole_beside_holes():
+    frame, labels = mixed()
+    number = pandas.Series(labels == "bloom", index=frame.index)
+    for dtype, classes in (("Int64", [0, 1]), ("boolean", [False, True])):
+        some = number.astype(dtype)
+        some.iloc[:20] = pandas.NA
+        found = CompletingClassifier(**LIGHT).fit(frame, some).classes_
+        assert found.tolist() == classes
+        assert type(found.tolist()[0]) is type(classes[0])

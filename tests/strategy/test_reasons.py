@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from cellworth import GaussianCompleter, Group, Prices, Table
+from cellworth import GaussianCompleter, Group, Prices, Table, advise
 from cellworth.messages import short_number
 from cellworth.select import Draw, Offer, Ratio, Top
 from cellworth.strategy.reasons import Reasons
@@ -86,3 +86,13 @@ def test_where_cells_share_a_fee_the_row_is_compared(table, completer):
         said = {text.partition("; ")[2] for text in texts}
         assert len(said) == 1
         assert said.pop().startswith("drawn with its row, which is worth ")
+
+
+def test_a_label_that_shares_a_fee_is_worth_so_much(completer, table):
+    labels = np.arange(40.0) % 2
+    labels[:5] = np.nan
+    known = Table.from_arrays(table.values, labels, columns=["a", "b", "c"], target="y")
+    offered = Prices.per_column({"y": 2.0}, default=1.0, visit=5.0)
+    found = [each.why for each in advise(known, prices=offered, count=30) if each.column == "y"]
+    assert found
+    assert all(" cells are known; worth " in why for why in found)

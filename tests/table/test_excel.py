@@ -2,13 +2,14 @@
 
 import datetime
 import io
+import warnings
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth import Prices, Table
-from cellworth.errors import DataError
+from cellworth.errors import DataError, ReadWarning
 from cellworth.table.files import FileBytes
 from cellworth.table.read_csv import read_lines
 from cellworth.table.text_file import TextFile
@@ -88,3 +89,19 @@ def test_what_is_not_a_workbook_is_refused(tmp_path):
     book.save(tmp_path / "t.xlsx")
     with pytest.raises(DataError, match=r"larger than 0.001 MB"):
         Table.read(FileBytes("t.xlsx", (tmp_path / "t.xlsx").read_bytes(), most=1000))
+
+
+@pytest.mark.parametrize("second", [None, "x"])
+def test_other_sheets_with_values_are_named(second):
+    book = openpyxl.Workbook()
+    for line in (["a", "b"], [1, 2], [2, 3]):
+        book.active.append(line)
+    book.create_sheet("notes")["C7"] = second
+    content = io.BytesIO()
+    book.save(content)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert Table.read(FileBytes("t.xlsx", content.getvalue())).shape == (2, 2)
+    told = [str(each.message) for each in told if issubclass(each.category, ReadWarning)]
+    assert len(told) == (second is not None)
+    assert all("only its first sheet, 'Sheet', was read, and not 'notes'" in each for each in told)

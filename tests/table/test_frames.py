@@ -182,3 +182,9 @@ def test_an_index_of_days_names_rows_by_the_day():
     assert Table.from_frame(pd.DataFrame({"a": [1, 2]}, index=days)).row_ids == ("2024-02-28", "2024-02-29")
     hours = days + pd.Timedelta(hours=7)
     assert Table.from_frame(pd.DataFrame({"a": [1, 2]}, index=hours)).row_ids[0] == "2024-02-28T07:00:00"
+
+
+def test_an_index_is_not_offered_as_the_target():
+    frame = pd.DataFrame({"a": [1, 2], "b": [0, 1]}, index=["x", "y"])
+    with pytest.raises(DataError, match=r"target names the column 'c', which .* The columns are 'a', 'b'\."):
+        Table.from_frame(frame, target="c")

@@ -6,7 +6,7 @@ import warnings
 import pandas as pd
 import pytest
 
-from cellworth.errors import MissingMarkWarning
+from cellworth.errors import MissingMarkWarning, ReadWarning
 from cellworth.table import Table
 
 
@@ -78,3 +78,48 @@ def test_several_lookalikes_are_named_together():
     texts = [["A"], ["?"], ["unknown"], ["B"], ["A"]]
     with pytest.warns(MissingMarkWarning, match=r"are read as categories.*missing=\['\?', 'unknown'\];"):
         Table.from_arrays(texts, columns=["kind"])
+
+
+@pytest.mark.parametrize(("mark", "others"), [(-999, range(20)), (99, range(1, 6)), (-9, [0.0, 1.0] * 3)])
+def test_numbers_like_marks_are_warned_of(mark, others):
+    frame = pd.DataFrame({"dose": [mark, *others, mark, None]})
+    with pytest.warns(
+        MissingMarkWarning, match=rf"'dose': {mark}, in row '0' and 1 more, is .*missing=\[{mark}\]"
+    ):
+        Table.from_frame(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Table.from_frame(frame, missing=[mark]).holes.sum() == 3
+        Table.from_frame(frame, bounds={"dose": (-1000, 1000)})
+
+
+@pytest.mark.parametrize(
+    "numbers", [[9, *range(20)], [99, *range(90)], [-998, *range(20)], [999, 1, 2, 3, 4], [99, *[1] * 9]]
+)
+def test_numbers_that_may_well_be_values_are_not(numbers):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Table.from_frame(pd.DataFrame({"dose": numbers}))
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        (";;\n", "line 4 at the end has no value and is read as a row of holes. Delete it if"),
+        ("\n;;\n;;\n", "lines 5 to 6 at the end have no values and are read as rows of holes. Delete them"),
+    ],
+)
+def test_lines_of_separators_at_the_end_are_warned_of(tmp_path, end, said):
+    path = tmp_path / "t.csv"
+    path.write_text("size;y;dose\n1;0;2\n;1;3\n" + end)
+    with pytest.warns(ReadWarning, match=said):
+        Table.read(path, target="y", delimiter=";")
+
+
+@pytest.mark.parametrize("last", [";1;", ";;3"])
+def test_rows_with_a_label_or_a_value_at_the_end_are_not(tmp_path, last):
+    path = tmp_path / "t.csv"
+    path.write_text(f"size;y;dose\n1;0;2\n;;\n4;1;3\n{last}\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Table.read(path, target="y", delimiter=";")

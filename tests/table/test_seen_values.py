@@ -62,3 +62,11 @@ def test_every_column_of_a_table_by_its_known_values():
     table = Table.from_arrays(X, columns=["a", "b"], kinds={"b": "number"}, bounds={"b": (0, 1)})
     seen = seen_by_column(table)
     assert seen == [seen_in(table.columns[0], X[~np.isnan(X[:, 0]), 0]), None]
+
+
+def test_ends_are_shown_with_six_digits():
+    known = np.linspace(1, 9, 50) / 3
+    number, integer = (Column("a", kind) for kind in ("number", "integer"))
+    assert seen_in(number, known).ends(number) == (0.333333, 3.0)
+    large = np.arange(1234567.0, 1234667.0)
+    assert seen_in(integer, large).ends(integer) == (1234567.0, 1234666.0)

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
+import pandas
 import pytest
 
 from cellworth.campaign.leases import parse_lease
@@ -40,6 +41,8 @@ def test_values_are_plain(value, plain):
 def test_answers_and_cells_are_given_in_any_form():
     plain = [{"row": "7", "column": "age", "value": 3}]
     assert answers_to_json({(7, "age"): np.int64(3)}) == answers_to_json([(7, "age", 3)]) == plain
+    frame = pandas.DataFrame({"row": [7, 8], "column": ["age", "age"], "value": [3, None]}, dtype=object)
+    assert answers_to_json(frame) == plain
     cell = [{"row": "7", "column": "age"}]
     assert cells_to_json([(7, "age")]) == cells_to_json([Purchase("7", "age", 1.0, 2.0)]) == cell
 

@@ -34,6 +34,7 @@ from cellworth.strategy import Batch, Purchase
 from cellworth.table import Table
 from cellworth.table.files import AnyFile, file_of
 from cellworth.table.read_csv import read_lines
+from cellworth.table.read_options import PLAIN, ReadOptions
 from cellworth.table.write_csv import check_place, csv_text, with_decimal, with_mark
 
 
@@ -121,6 +122,7 @@ def read_answers(
     encoding: str | None = None,
     state: State | None = None,
     unsolicited: bool = False,
+    how: ReadOptions = PLAIN,
 ) -> list[FileAnswer]:
     r"""Read a file of answers and check its rows, columns and values against a table; O(n + p + lines).
 
@@ -137,6 +139,8 @@ def read_answers(
         If any line is wrong, the error also names the lines that this state of a campaign would reject.
     unsolicited : bool
         Whether the campaign takes answers that nobody asked for.
+    how : ReadOptions
+        How the campaign's table was read: its marks of missing values are no values here either.
 
     Returns
     -------
@@ -167,7 +171,7 @@ def read_answers(
     lines = list(read_lines(file_of(path), ("row", "column", "value"), encoding))
     index.meet(row for _, (row, _, _) in lines)
     for line, (row, column, value) in lines:
-        answer = FileAnswer(line, row, column, value or None)
+        answer = FileAnswer(line, row, column, None if how.marks_hole(column, value) else value or None)
         problem = _check(index, answer, first)
         if problem is None:
             answers.append(answer)

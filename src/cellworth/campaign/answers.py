@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,12 +40,14 @@ from cellworth.errors import (
     OverspentWarning,
     ParameterError,
 )
-from cellworth.messages import shorten
+from cellworth.messages import listing, shorten
 from cellworth.prices.rules import check_visit
 from cellworth.setting_names import setting
 from cellworth.shown_numbers import reworded
 from cellworth.strategy import Purchase
 from cellworth.table.encoded import LARGEST, refuse_huge
+from cellworth.table.frames import library_of
+from cellworth.table.raw_cells import is_null
 
 Answers = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]
 Cells = Iterable[tuple[object, str] | Purchase]
@@ -61,10 +63,12 @@ class Answer(NamedTuple):
 
 
 def as_answers(state: State, answers: object) -> list[Answer]:
-    """Parse a mapping of (row, column) to value, or triples (row, column, value); O(answers).
+    """Parse a mapping of (row, column) to value, or triples or a frame of row, column, value; O(answers).
 
     Raises DataError if a cell does not exist, its column cannot hold the value, or it has two values.
     """
+    if library_of(answers) is not None:
+        answers = answers_in_frame(answers)
     if isinstance(answers, Mapping):
         answers = [(*_pair(cell), value) for cell, value in answers.items()]
     if isinstance(answers, str) or not isinstance(answers, Iterable):
@@ -87,6 +91,21 @@ def as_answers(state: State, answers: object) -> list[Answer]:
                 "Keep only the right one."
             )
     return list(itertools.starmap(Answer, numbers.items()))
+
+
+def answers_in_frame(frame: Any) -> list[tuple[object, Any, object]]:
+    """Return the lines of a frame with the columns row, column and value that have a value."""
+    import narwhals as nw
+
+    given = nw.from_native(frame, eager_only=True)
+    lacking = [name for name in ("row", "column", "value") if name not in given.columns]
+    if lacking:
+        raise DataError(
+            "a frame of answers must have the columns 'row', 'column' and 'value', a line for each answer; "
+            f"got none for {listing(lacking)}."
+        )
+    lines = zip(*(given[name].to_list() for name in ("row", "column", "value")), strict=True)
+    return [(row, column, value) for row, column, value in lines if not is_null(value)]
 
 
 class Telling:

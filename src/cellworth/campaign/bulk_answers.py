@@ -30,6 +30,7 @@ from cellworth.table.files import AnyFile, File, check_csv_name, check_readable,
 from cellworth.table.parse_values import parse_numbers
 from cellworth.table.raw_cells import as_texts
 from cellworth.table.read_csv import read_csv
+from cellworth.table.read_options import PLAIN, ReadOptions
 from cellworth.table.seen_values import seen_in
 from cellworth.table.write_csv import unguard
 
@@ -106,15 +107,19 @@ class BulkTelling:
 
 
 def bulk_telling(
-    path: AnyFile, log: Log, encoding: str | None, *, unsolicited: bool, insist: bool
+    path: AnyFile, log: Log, encoding: str | None, how: ReadOptions, *, unsolicited: bool, insist: bool
 ) -> BulkTelling | None:
     """Return the answers of a file, ready to be recorded; None if they have to be read line by line."""
-    answers = read_bulk(file_of(path), log.newest().index, encoding)
+    answers = read_bulk(file_of(path), log.newest().index, encoding, how)
     return None if answers is None else BulkTelling(answers, unsolicited=unsolicited, insist=insist)
 
 
-def read_bulk(file: File, index: CellIndex, encoding: str | None) -> BulkAnswers | None:
+def read_bulk(
+    file: File, index: CellIndex, encoding: str | None, how: ReadOptions = PLAIN
+) -> BulkAnswers | None:
     """Read a file of answers; None if anything in it does not fit, or only fits once it is looked at closely.
+
+    So do marks of missing values, as the campaign's table has them.
 
     O(n + lines); the file is held in memory, with about 300 bytes a line.
     """
@@ -129,6 +134,8 @@ def read_bulk(file: File, index: CellIndex, encoding: str | None) -> BulkAnswers
         return None
     row_ids, names, values = (as_texts(found[named.index(field)].cells).texts for field in _FIELDS)
     del found
+    if how.missing and any(map(how.marks_hole, names, values)):
+        return None
     there = np.fromiter(map(bool, values), dtype=np.bool_, count=len(values))
     blank = sum(1 for k in np.flatnonzero(~there).tolist() if row_ids[k] or names[k])
     rows = index.places(map(unguard, row_ids))

@@ -151,7 +151,8 @@ class Campaign(CampaignQueries):
         """Record values of cells, all of them or none, and return how many were new; O(answers).
 
         Answers map (row, column) to value, or are triples (row, column, value), with values as you write
-        them: numbers, strings, booleans, dates or ISO strings. Telling the same again records nothing.
+        them: numbers, strings, booleans, dates or ISO strings; or a DataFrame with these columns, such as
+        ``batch.to_frame()`` with a column ``value``. Telling the same again records nothing.
         ``who`` and ``key`` are as in `ask`; ``unsolicited`` also accepts cells never asked for; ``price`` is
         what each answer cost, by default its own price and a visit or fee not paid yet; ``reason`` a comment
         on the answers, for the log. An OverspentWarning says if ``left`` is below 0. Raises DataError if a
@@ -182,13 +183,13 @@ class Campaign(CampaignQueries):
         """Record the answers in a file: all of them or, if any line is wrong, none; O(n + p + lines).
 
         See `tell` for the keywords and `cellworth.campaign.answer_file.read_answers` for the file, whose
-        numbers and dates may be written as in the file of the campaign's table. Raises
+        numbers, dates and marks of missing values are written as in the file of the campaign's table. Raises
         WrongAnswersError, or ConflictingAnswersError if the only problem is that different values are known.
         """
         path = self.read_options.file(path)
         with bulk_answers.without_collector():
             bulk = bulk_answers.bulk_telling(
-                path, self._log, encoding, unsolicited=unsolicited, insist=insist
+                path, self._log, encoding, self.read_options, unsolicited=unsolicited, insist=insist
             )
             if bulk is not None:
                 event = self._log.write(cell_events.Told, bulk, who=who, key=key, request=bulk.request)
@@ -197,7 +198,7 @@ class Campaign(CampaignQueries):
                     return bulk.result(size(event))
         state = self._log.state
         lines = answer_file.read_answers(
-            path, self.table, encoding=encoding, state=state, unsolicited=unsolicited
+            path, self.table, encoding=encoding, state=state, unsolicited=unsolicited, how=self.read_options
         )
         with answer_file.blame_lines(path, lines, self._log, unsolicited=unsolicited):
             triples = answer_file.triples(lines)
@@ -207,7 +208,8 @@ class Campaign(CampaignQueries):
     def check_file(self, path: AnyFile, *, encoding: str | None = None) -> answer_file.FileCheck:
         """Return what `tell_file` would do with a file, or raise what it would raise; records nothing."""
         path, state = self.read_options.file(path), self._log.state
-        lines = answer_file.read_answers(path, self.table, encoding=encoding, state=state)
+        how = self.read_options
+        lines = answer_file.read_answers(path, self.table, encoding=encoding, state=state, how=how)
         return answer_file.check_answers(state, path, lines)
 
     def refuse(self, cells: Cells, reason: str, *, who: str | None = None) -> int:
@@ -243,9 +245,10 @@ class Campaign(CampaignQueries):
     def extend(self, rows: Rows | AnyFile, *, who: str | None = None, key: str | None = None) -> int:
         """Append rows with new ids to the table, and return how many; ``key`` is as in `ask`.
 
-        Pass {row id: {column: value}}, a Table from ``Table.read(path, **campaign.table.keywords())``, or a
-        file: its marks of missing values, decimal mark and dates are read as those of the campaign's table
-        were, if that came from `Table.read`. Pass a `TextFile` to say how the file is written.
+        Pass {row id: {column: value}}, a DataFrame whose index or id column names the rows, a Table from
+        ``Table.read(path, **campaign.table.keywords())``, or a file: its marks of missing values, decimal
+        mark and dates are read as those of the campaign's table were, if that came from `Table.read`. Pass a
+        `TextFile` to say how the file is written.
         """
 
         def make(state: State, _: datetime) -> campaign_events.Extended:

@@ -32,16 +32,16 @@ from cellworth.table.files import (
     other_files,
     read_bytes,
 )
+from cellworth.table.frames import index_column, library_of
 from cellworth.table.keywords import Missing
 from cellworth.table.missing_marks import USUAL_MARKS, missing_marks, open_holes
 from cellworth.table.parse_values import label
-from cellworth.table.raw_cells import Origin, as_texts
+from cellworth.table.raw_cells import Origin, as_texts, is_null, labels
 from cellworth.table.read_csv import read_csv
-from cellworth.table.read_options import ReadOptions
+from cellworth.table.read_options import PLAIN, ReadOptions
 from cellworth.table.text_file import TextFile
 
 Rows = Table | Mapping[object, Mapping[str, object]]
-PLAIN = ReadOptions()
 
 
 def extended(state: State, rows: Rows | AnyFile, prices: Prices, how: ReadOptions = PLAIN) -> Extended:
@@ -50,9 +50,12 @@ def extended(state: State, rows: Rows | AnyFile, prices: Prices, how: ReadOption
     A file is read as ``how`` says, unless it is a `TextFile`.
     """
     table = state.table()
+    given: Any = rows
     if isinstance(rows, str | os.PathLike | FileBytes | TextFile):
-        rows = read_rows(how.file(rows), table, missing=how.missing)
-    new = conform(rows, table)
+        given = read_rows(how.file(rows), table, missing=how.missing)
+    elif library_of(rows) is not None:
+        given = rows_of_frame(rows, table)
+    new = conform(given, table)
     state.index.meet(new.row_ids)
     taken = [row for row in new.row_ids if row in state.index]
     if taken:
@@ -83,6 +86,9 @@ def request_of(rows: Rows | AnyFile) -> object:
     """Return what distinguishes these rows from others, whatever the campaign has by now; O(their size)."""
     if isinstance(rows, str | os.PathLike | FileBytes | TextFile):
         return sha256(read_bytes(file_of(rows))).hexdigest()
+    if library_of(rows) is not None:
+        index = index_column(rows, None)
+        return [None if index is None else as_texts(index.cells).texts, list(map(repr, _lines(rows)))]
     if isinstance(rows, Table):
         return sha256(rows.to_csv().encode("utf-8", "surrogatepass")).hexdigest()
     return [
@@ -126,7 +132,8 @@ def read_rows(
     if format_of(file, other_files()) == "parquet":
         return Table.read(file, missing=missing, **like.keywords())
     check_readable(file)
-    columns, source = read_csv(file, encoding, delimiter, as_is=(like.row_id,))
+    stated = isinstance(file, TextFile) and file.delimiter is not None  # how the first file was written
+    columns, source = read_csv(file, encoding, delimiter, as_is=(like.row_id,), any_separator=stated)
     check_names([column.name for column in columns], source)
     known = {column.name: column.categories for column in like.columns}
     if like.target is not None:
@@ -161,6 +168,37 @@ def read_rows(
     }
 
 
+def rows_of_frame(frame: Any, like: Table) -> dict[str, dict[str, object]]:
+    """Return the rows of a frame as `Campaign.extend` takes them; O(n p).
+
+    The column of the table's row ids names the rows, or else the frame's index. Rows without either
+    continue the numbering of a table whose rows are numbered.
+    """
+    lines = _lines(frame)
+    index = index_column(frame, None)
+    if like.row_id is not None and lines and like.row_id in lines[0]:
+        names = labels(line.pop(like.row_id) for line in lines)
+    elif index is not None:
+        names = list(as_texts(index.cells).texts)
+    elif like.row_id is None:
+        names = [str(like.shape[0] + place) for place in range(len(lines))]
+    else:
+        raise DataError(
+            f"the new rows: expected row ids, got none. Add the column {shorten(like.row_id)}, or name the "
+            "rows by the index."
+        )
+    check_row_ids(names, like.row_id, Origin("the new rows", names))
+    return dict(zip(names, lines, strict=True))
+
+
+def _lines(frame: Any) -> list[dict[str, object]]:
+    """Return the rows of a frame as values by column name."""
+    import narwhals as nw
+
+    found = nw.from_native(frame, eager_only=True).iter_rows(named=True)
+    return [{label(name): value for name, value in line.items()} for line in found]
+
+
 def _check_cells(column: Column, cells: Sequence[str], source: Origin) -> None:
     """Raise DataError, which names the file, row and line of the first cell that a column rejects."""
     first: dict[str, int] = {}
@@ -185,8 +223,8 @@ def conform(rows: Rows, like: Table) -> Table:
         return _from_table(rows, like)
     if not isinstance(rows, Mapping):
         raise ParameterError(
-            "rows must be a Table or a mapping of row ids to values, such as {'p9': {'age': 61}}; got "
-            f"{shorten(rows)}."
+            "rows must be a Table, a DataFrame or a mapping of row ids to values, such as "
+            f"{{'p9': {{'age': 61}}}}; got {shorten(rows)}."
         )
     return _from_mapping(rows, like)
 
@@ -235,7 +273,7 @@ def _from_mapping(rows: Mapping[object, Mapping[str, object]], like: Table) -> T
         for name, value in given.items():
             if name not in places:
                 raise DataError(f"row {shorten(row)}: {not_there('column', name, list(places))}")
-            if value is None or (isinstance(value, float) and math.isnan(value)):
+            if is_null(value):
                 continue
             try:
                 cells[i, places[name]] = columns[places[name]].parse(value)

@@ -42,7 +42,7 @@ def insist() -> str:
 
 def _words(state: State, cell: Cell, number: float, seen: Seen) -> str:
     column = state.index.columns[cell[1]]
-    value, low, high = column.shown(number, seen.lowest, seen.highest)
+    value, low, high = column.shown(number, *seen.ends(column))
     is_count = number < 0 == seen.least and column.kind == "integer"
     also = ", and none was negative" if is_count else ""
     left_out = seen.n // TRIM  # at either end

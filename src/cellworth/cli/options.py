@@ -227,16 +227,19 @@ def repeated(store: str, name: str | None) -> str:
     return where if name is None else f"{where} --name {shlex.quote(name)}"
 
 
-def check_there(store: str) -> None:
+BEGIN = (
+    "Start one with: cellworth init TABLE --target COLUMN. Or say where it is with --store or "
+    "CELLWORTH_STORE."
+)
+
+
+def check_there(store: str, remedy: str = BEGIN) -> None:
     """Raise DataError if the address is that of a file that does not exist."""
     from cellworth.campaign.stores.address import read_address
 
     address = read_address(store)
     if address.kind == "sqlite" and not Path(address.rest).exists():
-        raise DataError(
-            f"{address.rest}: there is no campaign here. Start one with: cellworth init TABLE --target "
-            "COLUMN. Or say where it is with --store or CELLWORTH_STORE."
-        )
+        raise DataError(f"{address.rest}: there is no campaign here. {remedy}")
 
 
 def shown(store: str) -> str:

@@ -167,7 +167,7 @@ def simulate(
     """Compare strategies before you pay: hide known cells of your table, and let each buy them back.
 
     Example: cellworth simulate clinic.csv --target outcome --row-id id --missing '?' --strategy
-    recommended --strategy random --rounds 5 --budget-per-round 50
+    recommended --strategy random-gaussian --rounds 5 --budget-per-round 50
     """
     from cellworth.optional_packages import require
     from cellworth.simulation import plot_curves

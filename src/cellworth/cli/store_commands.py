@@ -181,7 +181,7 @@ def restore(
     from cellworth.campaign.maintenance import restore as copy
 
     with usage():
-        check_there(backup)
+        check_there(backup, "Check the path of the backup.")
         _copied(copy(backup, store, name=name, until=until), options.shown(store), as_json=as_json)
 
 

@@ -14,7 +14,7 @@ from cellworth.cached_property import cached_property
 from cellworth.complete.filled_blocks import FilledBlocks, fill_blocks
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.hold_out import hide_cells
-from cellworth.errors import DataError
+from cellworth.errors import DataError, ParameterError
 from cellworth.messages import count, shorten
 from cellworth.table import Table
 from cellworth.table.any_table import AnyTable, as_table
@@ -262,6 +262,9 @@ def fill(
     """
     if isinstance(table, BlockTable):
         return fill_blocks(table, completer, level=level)
+    if completer is not None and (isinstance(completer, type) or not hasattr(completer, "fit")):
+        got = f"the class {completer.__name__}" if isinstance(completer, type) else shorten(completer)
+        raise ParameterError(f"completer must be a completer, such as GaussianCompleter(); got {got}.")
     given = GivenFrame.of(table)
     table = as_table(table, target=target)
     fitted = clone(GaussianCompleter() if completer is None else completer)

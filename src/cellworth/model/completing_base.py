@@ -24,7 +24,7 @@ from cellworth.model.feature_views import can_draw
 from cellworth.model.fitted_model import FittedModel, fit_candidate
 from cellworth.model.held_out_folds import fit_completer
 from cellworth.model.learners import quiet_about_rare_classes
-from cellworth.model.mixed_frames import encoded_like, is_mixed, table_of, unmeasured_names
+from cellworth.model.mixed_frames import encoded_like, is_mixed, refuse_unlike, table_of, unmeasured_names
 from cellworth.model.model_results import FrameLibrary, plot_results, results_arrays, to_results_frame
 from cellworth.model.model_search import ChosenModel, DecidingRows, ModelProgress, choose_model
 from cellworth.setting_names import setting
@@ -185,7 +185,7 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
                 "labels. Pass them, or a Table with a target."
             )
         X = check_table(self, X, dtype=np.float64, reset=True, keep_unmeasured=True)
-        labels = column_or_1d(np.asarray(y), warn=True)
+        labels = column_or_1d(_label_array(y), warn=True)
         if len(labels) != len(X):
             raise DataError(
                 f"Found input variables with inconsistent numbers of samples: X has {len(X)} rows and y "
@@ -212,7 +212,10 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
         if isinstance(X, Table):
             return self._encoded(X)
         columns = getattr(self, "_columns", None)
-        if columns is None or library_of(X) is None:
+        if columns is None:
+            return X
+        if library_of(X) is None:
+            refuse_unlike(X, columns)
             return X
         return encoded_like(X, columns, getattr(self, "_left_out", ()))
 
@@ -298,6 +301,13 @@ def class_numbers(labels: AnyArray) -> tuple[AnyArray, Float64Array]:
     numbers = np.full(len(labels), np.nan)
     numbers[known] = codes
     return classes, numbers
+
+
+def _label_array(y: Any) -> AnyArray:
+    """Return labels as an array; whole numbers and yes/no stay so beside the NA of a nullable column."""
+    kind = getattr(getattr(y, "dtype", None), "kind", "O")
+    nullable = kind in "iub" and hasattr(y, "isna") and bool(y.isna().any())
+    return np.asarray(y, dtype=object) if nullable else np.asarray(y)
 
 
 def plain_labels(labels: AnyArray) -> AnyArray:

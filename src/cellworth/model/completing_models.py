@@ -87,7 +87,8 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):  # type: ignore[mi
     -----
     Each fold costs one fit of the completer, which all candidates share, and one fit of each learner; see
     `cellworth.model.model_search.choose_model`. A table of 1,000 rows and 20 columns takes about 11 seconds
-    on one core. Of tables with more than 4,000 labelled rows, a sample of that size is used to choose.
+    on one core, and more with many classes, since boosted trees grow a tree for each: ``seconds`` limits it.
+    Of tables with more than 4,000 labelled rows, a sample of that size is used to choose.
 
     Examples
     --------

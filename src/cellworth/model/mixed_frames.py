@@ -13,7 +13,7 @@ from cellworth.errors import DataError
 from cellworth.messages import listing, shorten
 from cellworth.table import Column, ColumnLayout, Table
 from cellworth.table.frames import library_of
-from cellworth.table.raw_cells import is_null
+from cellworth.table.raw_cells import is_null, labels
 
 
 def is_mixed(X: Any) -> bool:
@@ -41,10 +41,16 @@ def unmeasured_names(frame: Any) -> list[str]:
 
 
 def table_of(frame: Any, leave_out: Sequence[str] = ()) -> Table:
-    """Return a frame, without some columns, as a table without a target; its index may repeat. O(n p)."""
+    """Return a frame, without some columns, as a table without a target; its index may repeat. O(n p).
+
+    Rows have the names of the index if these differ, and numbers from 0 otherwise.
+    """
     import narwhals as nw
 
-    plain = frame.reset_index(drop=True) if library_of(frame) == "pandas" else frame
+    names = _row_names(frame)
+    plain = frame
+    if library_of(frame) == "pandas" and ("" in names or len(set(names)) < len(names)):
+        plain = frame.reset_index(drop=True)
     if leave_out:
         plain = nw.from_native(plain, eager_only=True).drop(leave_out).to_native()
     try:
@@ -73,11 +79,34 @@ def encoded_like(frame: Any, columns: Sequence[Column], left_out: Sequence[str] 
             f"the frame must have the columns that the model was trained on, {listing(names, most=10)}; got "
             f"{wrong}. Select these columns."
         )
-    cells = [_cells(column, given[column.name].to_list()) for column in columns]
+    rows = _row_names(frame)
+    cells = [_cells(column, given[column.name].to_list(), rows) for column in columns]
     return ColumnLayout(tuple(columns)).encode(np.column_stack(cells))
 
 
-def _cells(column: Column, values: Sequence[Any]) -> Float64Array:
+def refuse_unlike(rows: Any, columns: Sequence[Column]) -> None:
+    """Raise DataError if rows to predict hold texts but are no frame, which alone names their columns."""
+    given = np.asarray(rows)
+    if given.dtype.kind in "biuf":
+        return
+    try:
+        given.astype(np.float64)
+    except (TypeError, ValueError):
+        names = listing([column.name for column in columns], most=10)
+        raise DataError(
+            f"the model was trained on texts or dates; expected a DataFrame with the columns {names}, got "
+            f"{type(rows).__name__}."
+        ) from None
+
+
+def _row_names(frame: Any) -> list[str]:
+    """Return what messages call the rows of a frame: the labels of its index, or numbers from 0."""
+    if library_of(frame) == "pandas":
+        return labels(frame.index)
+    return [str(row) for row in range(len(frame))]
+
+
+def _cells(column: Column, values: Sequence[Any], rows: Sequence[str]) -> Float64Array:
     """Return the stored numbers of a column's values, NaN for holes and for texts that are new."""
     seen: dict[Any, float] = {}
     found = np.full(len(values), np.nan)
@@ -85,7 +114,7 @@ def _cells(column: Column, values: Sequence[Any]) -> Float64Array:
         if _is_hole(value):
             continue
         if value not in seen:
-            seen[value] = _cell(column, value, row)
+            seen[value] = _cell(column, value, rows[row])
         found[row] = seen[value]
     return found
 
@@ -94,13 +123,13 @@ def _is_hole(value: Any) -> bool:
     return value is None or is_null(value) or (isinstance(value, str) and not value.strip())
 
 
-def _cell(column: Column, value: Any, row: int) -> float:
+def _cell(column: Column, value: Any, row: str) -> float:
     try:
         return float(value) if column.kind in ("number", "integer") else column.parse(value)
     except (DataError, TypeError, ValueError):
         if column.categories:
             return math.nan
         raise DataError(
-            f"row number {row + 1}, column {shorten(column.name)}: expected {column.expected}, got "
+            f"row {shorten(row)}, column {shorten(column.name)}: expected {column.expected}, got "
             f"{shorten(value)}."
         ) from None

@@ -366,7 +366,7 @@ def check_labels(y: Float64Array, *, is_number: bool, folds: int) -> None:
         raise DataError("all labels are of one class; expected at least two. Add rows of another class.")
     raise DataError(
         f"too few labelled rows to choose a model on; expected at least {LEAST_OF_CLASS} in each of two "
-        "classes. Label more rows, or give a model."
+        "classes. Label more rows."
     )
 
 

@@ -109,7 +109,7 @@ def warn_of_strange_values(
             continue
         outside = (values[:, place] < known.least) | (values[:, place] > known.most)
         for row in np.flatnonzero(outside).tolist():
-            got, low, high = column.shown(values[row, place], known.lowest, known.highest)
+            got, low, high = column.shown(values[row, place], *known.ends(column))
             strange.append(
                 f"row {shorten(ids[row])}, column {shorten(column.name)}: {got} is far outside the {known.n} "
                 f"values known there, from {low} to {high}"

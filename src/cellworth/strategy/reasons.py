@@ -132,7 +132,7 @@ class Reasons:
     def _much(self, compared: float, luck: str) -> str:
         if not self._average > 0:
             return ""
-        who = "which is worth" if self._by_row else "worth"
+        who = "which is worth" if self._by_row and luck else "worth"
         money = " for its price" if self._per_money else ""
         return f"; {luck}{who} {short_number(compared / self._average)} times the average hole{money}"
 

@@ -18,7 +18,13 @@ from cellworth.table.column import LABELLED, Column, Kind
 from cellworth.table.dates import iso_format, restores, strptime_format
 from cellworth.table.infer_kind import find_kind, refuse_infinities, to_codes, to_values
 from cellworth.table.keywords import ColumnKeywords, TableKeywords
-from cellworth.table.missing_marks import BLANKS, open_holes, warn_of_lookalikes
+from cellworth.table.missing_marks import (
+    BLANKS,
+    open_holes,
+    warn_of_blank_end,
+    warn_of_far_marks,
+    warn_of_lookalikes,
+)
 from cellworth.table.parse_values import (
     LARGEST_INTEGER,
     boolean_words,
@@ -77,6 +83,8 @@ def assemble(raw: Sequence[RawColumn], keywords: TableKeywords, origin: Origin) 
         )
     built = [build_column(column, keywords.for_column(name), origin) for name, column in by_name.items()]
     values = _stacked([cells for _, cells in built])
+    if keywords.row_id is None:
+        warn_of_blank_end(values, None if target is None else target.cells, origin)
     return tuple(column for column, _ in built), values, row_ids, target, keywords.row_id
 
 
@@ -143,6 +151,8 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
     if unmeasured:
         check_prior(column, origin.column(raw.name))
     _check_values(column, values, origin)
+    if kind in ("number", "integer") and wanted.bounds is None and not unmeasured:
+        warn_of_far_marks(values, raw.name, origin)
     return column, values
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
+import warnings
 import zipfile
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
-from cellworth.errors import DataError
+from cellworth.errors import DataError, ReadWarning
+from cellworth.messages import listing, shorten
 from cellworth.optional_packages import require
 from cellworth.table.files import FileBytes, replace_file
 
@@ -31,6 +33,7 @@ def read_sheet(
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         sheet = book.worksheets[0]
         sheet.reset_dimensions()  # some programs state wrong ones
+        _warn_of_others(file, book)
         rows = [[_text(value, decimal) for value in row] for row in sheet.iter_rows(values_only=True)]
     except (zipfile.BadZipFile, KeyError, ValueError, IndexError, OSError, EOFError) as error:
         raise DataError(
@@ -43,6 +46,18 @@ def read_sheet(
         _check_formulas(file, content, numbered)
     width = max((place + 1 for _, row in numbered for place, text in enumerate(row) if text), default=0)
     return [(row + [""] * width)[:width] for _, row in numbered], [number for number, _ in numbered]
+
+
+def _warn_of_others(file: Path | FileBytes, book: Any) -> None:
+    """Warn if other sheets have values, too: they are not read."""
+    others = [each.title for each in book.worksheets[1:] if any(map(any, each.iter_rows(values_only=True)))]
+    if others:
+        warnings.warn(
+            f"{file}: only its first sheet, {shorten(book.worksheets[0].title)}, was read, and not "
+            f"{listing(others)}. If the table is on another one, move that to the front.",
+            ReadWarning,
+            stacklevel=2,
+        )
 
 
 def write_sheet(path: Path, rows: Iterable[Sequence[Field]]) -> None:

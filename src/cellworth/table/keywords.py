@@ -169,6 +169,8 @@ def _as_mapping(value: Any, keyword: str) -> Mapping[str, Any]:
 
 def _check_name(name: object, keyword: str, names: Sequence[str], origin: Origin) -> None:
     if name not in names:
+        if origin.ids_from == "index":
+            names = names[1:]  # the index comes first, and is no column
         hint = did_you_mean(str(name), names)
         raise DataError(
             f"{origin.name}: {named(keyword)} names the column {shorten(name)}, which is not there.{hint} "

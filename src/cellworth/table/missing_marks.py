@@ -10,13 +10,24 @@ from itertools import compress, product
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.errors import MissingMarkWarning
-from cellworth.messages import listing
+from cellworth.errors import MissingMarkWarning, ReadWarning
+from cellworth.messages import listing, short_number
 from cellworth.setting_names import by_door, setting
 from cellworth.table.dates import is_date, parse_date
 from cellworth.table.parse_values import is_number, parse_numbers
-from cellworth.table.raw_cells import Cells, CodedCells, LazyTexts, NumberCells, Numbers, TextCells, labels
+from cellworth.table.raw_cells import (
+    Cells,
+    CodedCells,
+    LazyTexts,
+    NumberCells,
+    Numbers,
+    Origin,
+    TextCells,
+    labels,
+)
 
+LEAST_OTHERS = 5
+"""Other numbers that a column must have before one is said to be far outside them."""
 _NAN = {sign + "".join(letters) for sign in ("", "+", "-") for letters in product("nN", "aA", "nN")}
 BLANKS = frozenset({"", "NaT"} | _NAN)
 """Texts that are holes in every column: blanks, and the ways programs write "not a number"."""
@@ -135,3 +146,55 @@ def warn_of_lookalikes(categories: Collection[str], name: str, where: str) -> No
             MissingMarkWarning,
             stacklevel=2,
         )
+
+
+def warn_of_far_marks(values: Float64Array, name: str, origin: Origin) -> None:
+    """Warn if the lowest or highest of some numbers (n,) is like -999 and far outside all others; O(n).
+
+    Far is further from the next than all others are from each other.
+    """
+    low, high = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
+    for mark in (low, high):
+        if set(f"{abs(mark):.0f}") != {"9"} or mark == 9 or not mark.is_integer():
+            continue
+        marked = values == mark
+        others = values[~marked & ~np.isnan(values)]
+        if len(others) < LEAST_OTHERS:
+            continue
+        gap, spread = max(others.min() - mark, mark - others.max()), np.ptp(others)
+        if spread == 0 or gap <= spread:
+            continue
+        text, first = short_number(mark, 6), int(np.flatnonzero(marked)[0])
+        more = f" and {marked.sum() - 1} more" if marked.sum() > 1 else ""
+        said = by_door(
+            python=f"missing=[{text}]", command_line=setting("missing", text), pages=setting("missing", text)
+        )
+        warnings.warn(
+            f"{origin.column(name)}: {text}, in {origin.row(first)}{more}, is far outside the other numbers, "
+            f"{short_number(float(others.min()), 4)} to {short_number(float(others.max()), 4)}. If it marks "
+            f"a hole, say {said}; to keep it and silence this, state the range of the column in "
+            f"{setting('bounds', column=name)}.",
+            MissingMarkWarning,
+            stacklevel=2,
+        )
+
+
+def warn_of_blank_end(values: Float64Array, labels: Float64Array | None, origin: Origin) -> None:
+    """Warn if the last lines of a file have separators only, as spreadsheets leave behind; cells (n, p)."""
+    n = len(values)
+    if origin.lines is None or n == 0:
+        return
+    first = n
+    while first > 0 and np.isnan(values[first - 1]).all() and (labels is None or np.isnan(labels[first - 1])):
+        first -= 1
+    if first == n:
+        return
+    which, said, them = f"line {origin.lines[first]}", "has no value and is read as a row", "it"
+    if first < n - 1:
+        which = f"lines {origin.lines[first]} to {origin.lines[n - 1]}"
+        said, them = "have no values and are read as rows", "them"
+    warnings.warn(
+        f"{origin.name}: {which} at the end {said} of holes. Delete {them} if nothing belongs there.",
+        ReadWarning,
+        stacklevel=2,
+    )

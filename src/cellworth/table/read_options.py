@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any, Self
 
 from cellworth.table.files import AnyFile, file_of
-from cellworth.table.parse_values import Reworded
+from cellworth.table.parse_values import Reworded, is_number, label
 from cellworth.table.text_file import TextFile, point_number
 
 Marks = tuple[object, ...] | dict[str, tuple[object, ...]]
@@ -75,6 +76,16 @@ class ReadOptions:
         """Return the marks of holes in a column."""
         return self.missing.get(column, ()) if isinstance(self.missing, dict) else self.missing
 
+    def marks_hole(self, column: str, text: str) -> bool:
+        """Return whether a text in a file is a mark of a hole in a column, besides the usual ones.
+
+        >>> how = ReadOptions(missing={"age": (-9, "?")})
+        >>> how.marks_hole("age", "-9.0"), how.marks_hole("age", "9"), how.marks_hole("dose", "?")
+        (True, False, False)
+        """
+        marks = self.marks_of(column)
+        return bool(marks) and text in _as_read(marks)
+
     def with_marks(self, more: Sequence[object]) -> ReadOptions:
         """Return it with further marks of holes, for all columns."""
         if not more:
@@ -99,6 +110,18 @@ class ReadOptions:
             return file
         delimiter = self.delimiter if ".csv" in file.suffixes else None
         return TextFile(file, None, delimiter, self.decimal, self.date_format)
+
+
+PLAIN = ReadOptions()
+"""How a file is read if nothing is said."""
+
+
+@lru_cache(maxsize=1000)
+def _as_read(marks: tuple[object, ...]) -> frozenset[str]:
+    """Return marks as files may have them: the mark -9 also matches -9.0."""
+    texts = [label(mark) for mark in marks]
+    numbers = [float(text) for text in texts if is_number(text)]
+    return frozenset([*texts, *map(str, numbers), *(f"{number:g}" for number in numbers)])
 
 
 def _marks(missing: Any) -> tuple[object, ...]:

@@ -34,6 +34,12 @@ class Seen(NamedTuple):
     least: float
     most: float
 
+    def ends(self, column: Column) -> tuple[float, float]:
+        """Return the lowest and the highest value as sentences show them: numbers with six digits."""
+        if column.kind != "number":
+            return self.lowest, self.highest
+        return float(f"{self.lowest:.6g}"), float(f"{self.highest:.6g}")
+
 
 def seen_in(column: Column, known: Float64Array) -> Seen | None:
     """Return what the known values (n,) of a column say; None if too little. O(n)."""

@@ -10,10 +10,11 @@ from typing import Any
 import httpx
 
 from cellworth.campaign import Totals
-from cellworth.campaign.answers import as_cells
+from cellworth.campaign.answers import answers_in_frame, as_cells
 from cellworth.campaign.leases import parse_lease
 from cellworth.errors import AccessError, ConflictError, DataError, ServerError
 from cellworth.strategy import Purchase
+from cellworth.table.frames import library_of
 
 Cells = Iterable[tuple[object, str] | Purchase]
 Triples = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]
@@ -78,9 +79,11 @@ def cells_to_json(cells: Cells) -> list[dict[str, object]]:
 
 
 def answers_to_json(answers: Triples) -> list[dict[str, object]]:
-    """Return answers as JSON, with dates as ISO strings."""
+    """Return answers as JSON, with dates as ISO strings; lines of a frame without a value are left out."""
     triples: Iterator[Any]
-    if isinstance(answers, Mapping):
+    if library_of(answers) is not None:
+        triples = iter(answers_in_frame(answers))
+    elif isinstance(answers, Mapping):
         triples = ((row, column, value) for (row, column), value in answers.items())
     else:
         triples = iter(answers)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StrictBool,
@@ -15,6 +16,7 @@ from pydantic import (
     StrictStr,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from cellworth.campaign.campaign_events import Stage
 from cellworth.campaign.current_cells import StatusWord
@@ -26,6 +28,20 @@ MOST_CELLS = 10_000
 """Most cells in one request."""
 
 Item = TypeVar("Item")
+
+
+def _plain(value: object) -> object:
+    """Refuse what can be no value of a cell in one sentence, rather than once for each type of value."""
+    if isinstance(value, bool | int | float | str):
+        return value
+    got = "null" if value is None else "an object" if isinstance(value, dict) else "a list"
+    raise PydanticCustomError(
+        "no_value",
+        "expected a number, a text, true or false, got {got}. Leave the answer out if the value is not known",
+        {"got": got},
+    )
+
+
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
 Lease = Annotated[
     str, Field(description='How long: "7d", "12h", "30m".', examples=[TAKE_LEASE], max_length=20)
@@ -138,7 +154,7 @@ class CellIn(RequestModel):
 class AnswerIn(CellIn):
     """The value of a cell; dates are ISO strings."""
 
-    value: Value
+    value: Annotated[Value, BeforeValidator(_plain)]
 
 
 class StopRuleIn(RequestModel):

@@ -294,7 +294,7 @@ SENTENCES: dict[str, str] = {
         "Too few values to predict are known to choose a model; at least {least} in each of "
         "two classes are needed."
     ),
-    "Label more rows, or give a model.": message("Fill in more of them."),
+    "Label more rows.": message("Fill in more of them."),
     "a policy predicts a target, and the campaign's table has none.": message(
         "The table has no target, so there is nothing to predict."
     ),

@@ -257,7 +257,8 @@ def end_of(day: date | None) -> datetime | None:
 
 def _end(expires: datetime | None) -> str | None:
     if expires is not None and expires <= datetime.now(UTC):
-        raise ParameterError(f"{named('expires')} must lie in the future; got {expires.isoformat()}.")
+        last = (expires.astimezone() - timedelta(microseconds=1)).date()
+        raise ParameterError(f"{named('expires')} must lie in the future; got {last.isoformat()}.")
     return None if expires is None else expires.isoformat("T", "seconds")
 
 
