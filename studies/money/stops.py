@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from cellworth.arrays import Float64Array
 from cellworth.blocks.one_core import one_core
 from cellworth.campaign.assessment.campaign_outlook import DEPTHS, FOLDS
-from cellworth.forecasting.outlook import Outlook
-from cellworth.forecasting.stop_rule import StopRule, decide
+from cellworth.forecasting.outlook import Outlook, quantiles
+from cellworth.forecasting.stop_rule import NEXT, StopRule
 from cellworth.forecasting.table_forecast import PastPurchases, earlier_points, outlook_of
 from cellworth.model.candidates import Candidate
 from cellworth.model.cross_validation import score_predictions
@@ -62,10 +63,9 @@ class StopPoint:
         Money spent, as a share of the cost of all hidden cells.
     score : float
         AUC or R2 on the test rows.
-    stops : tuple of str
-        The rules that say stop here.
-    high, reached : float
-        The upper end of the gain of the next tenth, and the median share of what is reachable.
+    reached, gain : tuple of float
+        Percentiles 0 to 100 of the forecast: of the score as a share of what is reachable, and of what the
+        next tenth of the remaining cost brings.
     """
 
     table: str
@@ -73,9 +73,8 @@ class StopPoint:
     seed: int
     share: float
     score: float
-    stops: tuple[str, ...]
-    high: float
-    reached: float
+    reached: tuple[float, ...]
+    gain: tuple[float, ...]
 
 
 def run_table(name: str, observed: float, seed: int) -> Iterator[StopPoint]:
@@ -95,14 +94,17 @@ def run_table(name: str, observed: float, seed: int) -> Iterator[StopPoint]:
         left = 1 - share
         score = _score(start, X, model, bought.completer)
         if left < 1e-9 or not (start.world.hidden & ~known).any():
-            yield StopPoint(name, observed, seed, 1.0, score, tuple(RULES), 0.0, 1.0)
+            yield StopPoint(name, observed, seed, 1.0, score, (1.0,) * 101, (0.0,) * 101)
             return
         outlook = _outlook(start, tables, spent, known, model, left * start.total, seed)
-        verdicts = {words: decide(outlook, rule) for words, rule in RULES.items()}
-        stops = tuple(words for words, advice in verdicts.items() if advice.stop)
-        reached = float(np.median(outlook.of_reachable()))
-        high = outlook.gain(0.1 * outlook.cost).high
-        yield StopPoint(name, observed, seed, share, score, stops, high, reached)
+        gains = outlook.gains(NEXT * outlook.cost)
+        reached, gain = _percentiles(outlook.of_reachable()), _percentiles(gains)
+        yield StopPoint(name, observed, seed, share, score, reached, gain)
+
+
+def _percentiles(draws: Float64Array) -> tuple[float, ...]:
+    found = quantiles(draws, np.linspace(0, 1, 101).tolist())
+    return tuple(round(float(value), 5) for value in found)
 
 
 def _outlook(
@@ -170,7 +172,7 @@ def _points(task: StartTask, folder: Path) -> list[Record]:
 
 def point_of(record: Record) -> StopPoint:
     """Return a point that was kept."""
-    return StopPoint(**record | {"stops": tuple(record["stops"])})
+    return StopPoint(**record | {"reached": tuple(record["reached"]), "gain": tuple(record["gain"])})
 
 
 StopRun = Sequence[StopPoint]
