@@ -64,6 +64,7 @@ JSON_FIELDS = frozenset(
     {
         "budget",
         "cells",
+        "chance",
         "count",
         "insist",
         "lease",

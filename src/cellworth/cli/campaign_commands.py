@@ -46,13 +46,17 @@ def ask(
         bool,
         Option("--open", help="Only list the cells that are out: asked for and not yet answered."),
     ] = False,
+    until_reach: Annotated[
+        float | None,
+        Option(metavar="SHARE", help="Ask for nothing at this share of the reachable score, as 0.98."),
+    ] = None,
+    chance: Annotated[
+        float | None,
+        Option(metavar="CHANCE", help="That --until-reach is reached; 0.6 unless it is stated."),
+    ] = None,
     until_gain: Annotated[
         float | None,
         Option(metavar="GAIN", help="Ask for nothing if the next tenth of the cost brings less."),
-    ] = None,
-    until_reach: Annotated[
-        float | None,
-        Option(metavar="SHARE", help="Ask for nothing at this share of the reachable score, as 0.99."),
     ] = None,
     point_worth: Annotated[
         float | None,
@@ -64,7 +68,7 @@ def ask(
     """Ask for the cells that are most worth buying now.
 
     Their cost is reserved until they are answered, refused or cancelled, or the lease ends. Without --budget
-    and --count, the whole remaining budget is used. With one of --until-gain, --until-reach and --point-worth
+    and --count, the whole remaining budget is used. With --until-reach, --until-gain or --point-worth
     nothing is asked for once a forecast says that it is not worth it.
 
     Example: cellworth ask --budget 60 --who Ann --out asks.csv
@@ -81,7 +85,7 @@ def ask(
         if only_open:
             batch = Batch(campaign.open_purchases())
         else:
-            rule = options.stop_rule(until_gain, until_reach, point_worth)
+            rule = options.stop_rule(until_gain, until_reach, chance, point_worth)
             with working("Completing the table and choosing cells"), told_warnings() as told:
                 until_when = None if lease == "never" else lease
                 batch = campaign.ask(budget, most, who=on.who, lease=until_when, until=rule)

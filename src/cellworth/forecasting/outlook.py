@@ -110,6 +110,10 @@ class Outlook:
         """Return draws of the score now as a share of the score if all that can be bought were known."""
         return self.curve.at(self.known) / np.maximum(self.curve.at(self.reachable), 1e-9)
 
+    def chance_of(self, share: float) -> float:
+        """Return the chance that the score now is at least a share of what is reachable, by the draws."""
+        return float((self.of_reachable() >= share).mean())
+
     def cost_of(self, score: float) -> CostEstimate:
         """Return what it would cost to reach a score: the inverse of `at`.
 
