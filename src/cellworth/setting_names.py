@@ -64,7 +64,6 @@ JSON_FIELDS = frozenset(
     {
         "budget",
         "cells",
-        "chance",
         "count",
         "insist",
         "lease",

@@ -32,7 +32,7 @@ def test_a_campaign_is_forecast_as_json_and_drawn(begun):
         (["forecast", "table.csv"], 2, "needs --target"),
         (["forecast", "table.csv", "--target", "outcome", "--model", "forest"], 2, "no candidate 'forest'"),
         (["forecast", "--seconds", "3"], 2, "--seconds needs a TABLE"),
-        (["ask", "--until-gain", "0.1", "--chance", "0.9"], 2, "--chance needs --until-reach"),
+        (["ask", "--until-gain", "-1"], 2, "--until-gain must be"),
         (["ask", "--until-reach", "9"], 2, "--until-reach must be"),
         (["ask", "--point-worth", "-1"], 2, "--point-worth must be"),
     ],

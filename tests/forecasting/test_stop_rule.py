@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from cellworth import StopRule
@@ -19,7 +18,6 @@ TENTH = 1 - 0.9**1.6
     ("rise", "rule", "stop"),
     [
         (0.004 / TENTH, None, True),
-        (0.9 / 0.98 * 0.02 - 0.001, None, True),
         (0.006 / TENTH, None, False),
         (0.004 / TENTH, StopRule(least_gain=0.005), True),
         (0.006 / TENTH, StopRule(least_gain=0.005), False),
@@ -48,52 +46,36 @@ def test_doubt_says_go_on():
     assert not decide(found, StopRule(least_gain=(gain.value + gain.high) / 2)).stop
 
 
-def test_the_chance_is_that_of_the_draws():
-    found = outlook(score=0.9, known=0.5)
-    draws = found.of_reachable()
-    for chance in (0.2, 0.5, 0.8):
-        at = float(np.quantile(draws, 1 - chance))
-        assert decide(found, StopRule(reach=at - 1e-4, chance=chance)).stop
-        advice = decide(found, StopRule(reach=at + 1e-4, chance=chance))
-        assert not advice.stop
-        assert advice.reach == at + 1e-4
-        assert advice.chance == (draws >= at + 1e-4).mean()
-    assert decide(found, StopRule(least_gain=0.1)).chance is None
-
-
 def test_one_part_of_a_rule_is_enough():
-    """The score is 0.9, and 0.92 with all cells: 98 % of it is reached, and a tenth brings 0.003."""
+    """The score is 0.9, and 0.92 with all cells: 97.8 % of it is reached, and a tenth brings 0.003."""
     found = certain(0.9, 0.92)
     gain = decide(found).gain.value
     reached, idle = {"reach": 0.975}, {"least_gain": gain + 1e-4}
-    never, busy = {"reach": 0.99}, {"least_gain": gain - 1e-4}
+    never, busy = {"reach": 0.98}, {"least_gain": gain - 1e-4}
     verdicts = [decide(found, StopRule(**one, **other)) for one in (reached, never) for other in (idle, busy)]
     assert [advice.stop for advice in verdicts] == [True, True, True, False]
     assert [advice.sentence for advice in verdicts] == [
-        "Stop: the AUC is at least 97.5 % of what all cells would give, with a chance of 100 %.",
-        "Stop: the AUC is at least 97.5 % of what all cells would give, with a chance of 100 %.",
+        "Stop: the AUC is expected to be 97.8 % of what all cells would give.",
+        "Stop: the AUC is expected to be 97.8 % of what all cells would give.",
         "Stop: the next 10.00 would bring at most 0.003 AUC.",
-        "Go on: the AUC is at least 99 % of what all cells would give with a chance of 0 %, less than 60 %; "
+        "Go on: the AUC is expected to be 97.8 % of what all cells would give, less than the 98 % wanted; "
         "the next 10.00 would bring 0.003 to 0.003 AUC.",
     ]
+    assert verdicts[0].reached == found.reached.value == pytest.approx(0.9 / 0.92)
+    assert decide(found, StopRule(**idle)).reached is None
 
 
-def test_a_chance_that_does_not_suffice_is_not_rounded_up():
-    found = outlook(score=0.9, known=0.5)
-    at = float(np.quantile(found.of_reachable(), 0.2015))
-    chance = decide(found, StopRule(reach=at)).chance
-    assert 0.795 < chance < 0.8
-    assert (
-        " with a chance of 79 %, less than 80 %; " in decide(found, StopRule(0.005, at, chance=0.8)).sentence
-    )
+def test_a_share_that_does_not_suffice_is_not_rounded_up():
+    said = decide(certain(0.9, 0.9 / 0.98996), StopRule(reach=0.99)).sentence
+    assert "expected to be 98.9 % of what all cells would give, less than the 99 % wanted" in said
 
 
 def test_what_is_not_stated_is_not_looked_at():
     default = StopRule()
-    assert default == StopRule(default.least_gain, default.reach, chance=default.chance)
+    assert default == StopRule(default.least_gain, default.reach)
     assert StopRule(reach=0.9).least_gain is None
     assert StopRule(least_gain=0.1).reach is None
-    assert StopRule(reach=0.9).chance == default.chance
+    assert StopRule(point_worth=1.0).least_gain is None
 
 
 def test_nothing_left_says_stop():
@@ -108,10 +90,6 @@ def test_nothing_left_says_stop():
         ({"least_gain": float("nan")}, "least_gain"),
         ({"reach": 1.2}, "reach must be"),
         ({"point_worth": -1.0}, "point_worth must be"),
-        ({"chance": 0.9}, "chance needs reach"),
-        ({"least_gain": 0.01, "chance": 0.9}, "chance needs reach"),
-        ({"reach": 0.9, "chance": 1.0}, "chance must be"),
-        ({"reach": 0.9, "chance": float("nan")}, "chance must be"),
     ],
 )
 def test_rules_that_cannot_be(wrong, message):

@@ -48,11 +48,7 @@ def ask(
     ] = False,
     until_reach: Annotated[
         float | None,
-        Option(metavar="SHARE", help="Ask for nothing at this share of the reachable score, as 0.98."),
-    ] = None,
-    chance: Annotated[
-        float | None,
-        Option(metavar="CHANCE", help="That --until-reach is reached; 0.6 unless it is stated."),
+        Option(metavar="SHARE", help="Ask for nothing at this share of the reachable score, as 0.99."),
     ] = None,
     until_gain: Annotated[
         float | None,
@@ -85,7 +81,7 @@ def ask(
         if only_open:
             batch = Batch(campaign.open_purchases())
         else:
-            rule = options.stop_rule(until_gain, until_reach, chance, point_worth)
+            rule = options.stop_rule(until_gain, until_reach, point_worth)
             with working("Completing the table and choosing cells"), told_warnings() as told:
                 until_when = None if lease == "never" else lease
                 batch = campaign.ask(budget, most, who=on.who, lease=until_when, until=rule)

@@ -244,16 +244,14 @@ def shown(store: str) -> str:
     return "postgresql://" + store.rpartition("@")[2] if "@" in store else store
 
 
-def stop_rule(
-    gain: float | None, reach: float | None, chance: float | None, point_worth: float | None
-) -> StopRule | None:
+def stop_rule(gain: float | None, reach: float | None, point_worth: float | None) -> StopRule | None:
     """Return the rule that a command's options describe; None without any."""
-    if gain is reach is chance is point_worth is None:
+    if gain is reach is point_worth is None:
         return None
     from cellworth.forecasting import StopRule
 
     with usage():
-        return StopRule(least_gain=gain, reach=reach, point_worth=point_worth, chance=chance)
+        return StopRule(least_gain=gain, reach=reach, point_worth=point_worth)
 
 
 def chosen_cells(

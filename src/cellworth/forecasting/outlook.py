@@ -85,6 +85,11 @@ class Outlook:
         """The score if all that can be bought were known."""
         return self.at(share=self.reachable)
 
+    @property
+    def reached(self) -> Estimate:
+        """The score now as a share of the score if all that can be bought were known."""
+        return _estimate(self.of_reachable())
+
     def at(self, *, money: float | None = None, share: float | None = None) -> Estimate:
         """Return the score after spending ``money`` more, or with a ``share`` of the cells known.
 
@@ -109,10 +114,6 @@ class Outlook:
     def of_reachable(self) -> Float64Array:
         """Return draws of the score now as a share of the score if all that can be bought were known."""
         return self.curve.at(self.known) / np.maximum(self.curve.at(self.reachable), 1e-9)
-
-    def chance_of(self, share: float) -> float:
-        """Return the chance that the score now is at least a share of what is reachable, by the draws."""
-        return float((self.of_reachable() >= share).mean())
 
     def cost_of(self, score: float) -> CostEstimate:
         """Return what it would cost to reach a score: the inverse of `at`.

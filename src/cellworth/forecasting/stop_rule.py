@@ -15,7 +15,7 @@ from cellworth.shown_numbers import shown
 
 NEXT = 0.1
 """The share of the remaining cost that the rule looks ahead."""
-REACH, CHANCE, LEAST_GAIN = 0.98, 0.6, 0.005
+REACH, LEAST_GAIN = 0.99, 0.005
 """The default rule; see docs/results/money.md."""
 POINT = 0.01
 """Of the score: what ``point_worth`` is the worth of."""
@@ -29,14 +29,12 @@ class StopWarning(UserWarning):
 class StopRule:
     """When to stop buying: as soon as one of these holds. What is None is not looked at.
 
-    Without any, ``reach=0.98`` and ``least_gain=0.005``.
+    Without any, ``reach=0.99`` and ``least_gain=0.005``.
 
     Attributes
     ----------
     reach : float or None
-        The score is at least this share of what is reachable, such as 0.98, with the chance `chance`.
-    chance : float or None
-        By the draws of the forecast; only with `reach`, and then 0.6 unless it is stated. 0.5 is the median.
+        The score is expected to be at least this share of what is reachable, such as 0.99.
     least_gain : float or None
         The next tenth of the remaining cost would bring less than this, such as 0.005 AUC or R2, by the upper
         end of its 90 % interval.
@@ -47,35 +45,26 @@ class StopRule:
     Examples
     --------
     >>> StopRule()
-    StopRule(least_gain=0.005, reach=0.98, point_worth=None, chance=0.6)
-    >>> StopRule(reach=0.99, chance=0.9)
-    StopRule(least_gain=None, reach=0.99, point_worth=None, chance=0.9)
+    StopRule(least_gain=0.005, reach=0.99, point_worth=None)
+    >>> StopRule(least_gain=0.01)
+    StopRule(least_gain=0.01, reach=None, point_worth=None)
     """
 
     least_gain: float | None = None
     reach: float | None = None
     point_worth: float | None = None
-    chance: float | None = None
 
     def __post_init__(self) -> None:
-        if self.reach is None and self.chance is not None:
-            raise ParameterError(f"{named('chance')} needs {named('reach')}, such as 0.98.")
         if self.least_gain is self.reach is self.point_worth is None:
             object.__setattr__(self, "reach", REACH)
             object.__setattr__(self, "least_gain", LEAST_GAIN)
-        if self.reach is not None and self.chance is None:
-            object.__setattr__(self, "chance", CHANCE)
         if self.least_gain is not None and not (math.isfinite(self.least_gain) and self.least_gain > 0):
             raise ParameterError(
                 f"{named('least_gain')} must be a number above 0, such as 0.005; got {self.least_gain!r}"
             )
         if self.reach is not None and not 0 < self.reach <= 1:
             raise ParameterError(
-                f"{named('reach')} must be above 0 and at most 1, such as 0.98; got {self.reach!r}"
-            )
-        if self.chance is not None and not 0 < self.chance < 1:
-            raise ParameterError(
-                f"{named('chance')} must be between 0 and 1, such as 0.8; got {self.chance!r}"
+                f"{named('reach')} must be above 0 and at most 1, such as 0.99; got {self.reach!r}"
             )
         if self.point_worth is not None and not (math.isfinite(self.point_worth) and self.point_worth > 0):
             raise ParameterError(
@@ -99,10 +88,8 @@ class StopAdvice:
         What is left of the budget, if that is less than ``money``.
     gain_of_left : Estimate or None
         What that would bring.
-    reach : float or None
-        The share of what is reachable that the rule looks at.
-    chance : float or None
-        That the score is at least this share.
+    reached : float or None
+        The share of what is reachable that the score is expected to be, if the rule looks at it.
     """
 
     stop: bool
@@ -111,8 +98,7 @@ class StopAdvice:
     gain: Estimate
     left: float | None = None
     gain_of_left: Estimate | None = None
-    reach: float | None = None
-    chance: float | None = None
+    reached: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -141,26 +127,26 @@ def _verdict(outlook: Outlook, rule: StopRule) -> StopAdvice:
     """Apply a rule where something is left to buy."""
     money = NEXT * outlook.cost
     gain = outlook.gain(money)
-    chance = None if rule.reach is None else outlook.chance_of(rule.reach)
-    said = list(_said(outlook, rule, gain, chance))
+    reached = None if rule.reach is None else outlook.reached.value
+    said = list(_said(outlook, rule, gain, reached))
     why = next((words for stop, words in said if stop), None)
     sentence = f"Go on: {'; '.join(words for _, words in said)}." if why is None else f"Stop: {why}."
-    return StopAdvice(why is not None, sentence, money, gain, reach=rule.reach, chance=chance)
+    return StopAdvice(why is not None, sentence, money, gain, reached=reached)
 
 
 def _said(
-    outlook: Outlook, rule: StopRule, gain: Estimate, chance: float | None
+    outlook: Outlook, rule: StopRule, gain: Estimate, reached: float | None
 ) -> Iterator[tuple[bool, str]]:
     """Yield for each part of a rule whether it says stop, and why."""
     metric, money = outlook.metric, NEXT * outlook.cost
     so_much = outlook.text(money)
-    if rule.reach is not None and rule.chance is not None and chance is not None:
-        near = f"the {metric} is at least {_percent(rule.reach)} of what all cells would give"
-        with_chance = f"with a chance of {_percent(chance, down=True)}"
-        if chance >= rule.chance:
-            yield True, f"{near}, {with_chance}"
+    if rule.reach is not None and reached is not None:
+        percent = shown(math.floor(1000 * reached + 1e-6) / 10, ".1f")  # not up to what is wanted
+        is_so = f"the {metric} is expected to be {percent} % of what all cells would give"
+        if reached >= rule.reach:
+            yield True, is_so
         else:
-            yield False, f"{near} {with_chance}, less than {_percent(rule.chance)}"
+            yield False, f"{is_so}, less than the {shown(100 * rule.reach, '.4g')} % wanted"
     if rule.least_gain is not None:
         if gain.high < rule.least_gain:
             most = shown(max(gain.high, 0.001), ".3f")
@@ -170,9 +156,3 @@ def _said(
     if rule.point_worth is not None:
         worth = float(outlook.gains(money).mean()) / POINT * rule.point_worth
         yield worth < money, f"the next {so_much} would bring {metric} worth {outlook.text(worth)}"
-
-
-def _percent(share: float, *, down: bool = False) -> str:
-    """Return a share in percent; rounded ``down`` to whole ones, it never says more than there is."""
-    percent = 100 * share
-    return f"{shown(math.floor(percent + 1e-9) if down else percent, '.4g')} %"

@@ -148,10 +148,6 @@ class StopRuleIn(RequestModel):
         float | None,
         Field(gt=0, le=1, allow_inf_nan=False, description="Stop at this share of the reachable score."),
     ] = None
-    chance: Annotated[
-        float | None,
-        Field(gt=0, lt=1, allow_inf_nan=False, description="That `reach` is reached; by default 0.6."),
-    ] = None
     least_gain: Annotated[
         float | None,
         Field(gt=0, allow_inf_nan=False, description="Stop if the next tenth of the cost brings less."),
