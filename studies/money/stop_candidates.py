@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cellworth.arrays import Float64Array
+from cellworth.forecasting.stop_rule import StopRule
 from studies.money.stop_runs import STEPS, StopPoint, StopRun
 
 ENOUGH = 0.98
@@ -52,14 +53,17 @@ class PointRule:
         """Return the rule in words."""
         parts = []
         if self.reach is not None:
-            parts.append(f"{100 * self.reach:g} % reached, chance {self.chance:.0%}")
+            chance = "" if self.chance == 0.5 else f" with a chance of {self.chance:.0%}"
+            parts.append(f"{100 * self.reach:g} % is reached{chance}")
         if self.least_gain is not None:
             parts.append(f"a tenth brings less than {self.least_gain:g}")
         return " or ".join(parts)
 
 
 FORMER = PointRule(least_gain=0.005)
-"""The default that the candidates were compared with."""
+"""The default when the candidates were compared."""
+DEFAULT = PointRule(StopRule().reach, least_gain=StopRule().least_gain)
+"""The default of the library."""
 CANDIDATES = (
     *(PointRule(least_gain=gain) for gain in GAINS),
     *(PointRule(reach, chance) for reach in REACHES for chance in CHANCES),

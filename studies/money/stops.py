@@ -11,6 +11,7 @@ from studies.money.development_tables import HALVES, NAMES, half_of
 from studies.money.kept_cases import CaseFolder, Record, Start, StartTask, start_tasks, what_was_run
 from studies.money.stop_candidates import (
     CHANCES,
+    DEFAULT,
     ENOUGH,
     FORMER,
     GAINS,
@@ -23,9 +24,7 @@ from studies.money.stop_candidates import (
 )
 from studies.money.stop_runs import StopRun, point_of, run_table
 
-DEFAULT = FORMER
-"""The rule of `cellworth.StopRule()`."""
-SHOWN = (DEFAULT, PointRule(least_gain=0.01), PointRule(0.98), PointRule(0.99))
+SHOWN = (DEFAULT, FORMER, PointRule(least_gain=0.01), PointRule(0.98), PointRule(0.99))
 """Shown for both halves, besides the best on the tuning half."""
 AIM_REACHED, AIM_TIMES = 0.9, 1.5
 INTRODUCTION = f"""## When to stop
@@ -34,8 +33,9 @@ The table is bought up with `recommended`. After each purchase the rest is forec
 and the rules are asked. *Enough* is {ENOUGH:.0%} of the reachable score, that with all cells, or of
 the best score on the way; the best possible stop is the cheapest purchase that reaches it. Aim: enough in
 {AIM_REACHED:.0%} of the runs, for at most {AIM_TIMES} times the money of the best stop, in the median.
-Rules stop when a share of the reachable score is *reached* with some chance by the forecast, when the next
-*tenth* of the remaining cost brings less than a gain by the upper end of its 90 % interval, or in either."""
+Rules stop when a share of the reachable score *is reached* by the median of the forecast, or with a chance by
+its draws; when the next *tenth* of the remaining cost brings less than a gain by the upper end of its 90 %
+interval; or in either case."""
 
 
 def stops_part(starts: Sequence[Start], folder: CaseFolder) -> str:
