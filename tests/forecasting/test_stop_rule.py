@@ -55,7 +55,8 @@ def test_one_part_of_a_rule_is_enough():
     verdicts = [decide(found, StopRule(**one, **other)) for one in (reached, never) for other in (idle, busy)]
     assert [advice.stop for advice in verdicts] == [True, True, True, False]
     assert [advice.sentence for advice in verdicts] == [
-        "Stop: the AUC is expected to be 97.8 % of what all cells would give.",
+        "Stop: the AUC is expected to be 97.8 % of what all cells would give; "
+        "the next 10.00 would bring at most 0.003 AUC.",
         "Stop: the AUC is expected to be 97.8 % of what all cells would give.",
         "Stop: the next 10.00 would bring at most 0.003 AUC.",
         "Go on: the AUC is expected to be 97.8 % of what all cells would give, less than the 98 % wanted; "

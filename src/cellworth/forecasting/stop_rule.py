@@ -129,9 +129,9 @@ def _verdict(outlook: Outlook, rule: StopRule) -> StopAdvice:
     gain = outlook.gain(money)
     reached = None if rule.reach is None else outlook.reached.value
     said = list(_said(outlook, rule, gain, reached))
-    why = next((words for stop, words in said if stop), None)
-    sentence = f"Go on: {'; '.join(words for _, words in said)}." if why is None else f"Stop: {why}."
-    return StopAdvice(why is not None, sentence, money, gain, reached=reached)
+    holds = [words for stop, words in said if stop]
+    sentence = f"{'Stop' if holds else 'Go on'}: {'; '.join(holds or [words for _, words in said])}."
+    return StopAdvice(bool(holds), sentence, money, gain, reached=reached)
 
 
 def _said(
