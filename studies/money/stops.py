@@ -13,7 +13,6 @@ from studies.money.stop_candidates import (
     CHANCES,
     DEFAULT,
     ENOUGH,
-    FORMER,
     GAINS,
     REACHES,
     PointRule,
@@ -24,7 +23,7 @@ from studies.money.stop_candidates import (
 )
 from studies.money.stop_runs import StopRun, point_of, run_table
 
-SHOWN = (DEFAULT, FORMER, PointRule(least_gain=0.01), PointRule(0.98), PointRule(0.99))
+SHOWN = (DEFAULT, PointRule(least_gain=0.01), PointRule(0.98), PointRule(0.99))
 """Shown for both halves, besides the best on the tuning half."""
 AIM_REACHED, AIM_TIMES = 0.9, 1.5
 INTRODUCTION = f"""## When to stop
@@ -45,8 +44,8 @@ def stops_part(starts: Sequence[Start], folder: CaseFolder) -> str:
     run = what_was_run(starts, {task.start for task in found})
     if not runs:
         return f"{INTRODUCTION}\n\n{run}"
-    parts = [INTRODUCTION, run, _summary_table(runs), _verdict(runs), *_candidates(runs), _run_table(runs)]
-    return "\n\n".join(parts)
+    parts = [_summary_table(runs), _choice(runs), _verdict(runs), *_candidates(runs), _run_table(runs)]
+    return "\n\n".join([INTRODUCTION, run, *(part for part in parts if part)])
 
 
 def _points(task: StartTask, folder: Path) -> list[Record]:
@@ -75,7 +74,25 @@ def _summary_table(runs: Sequence[StopRun]) -> str:
             rows.append([str(rule), half, str(len(some)), f"{of_all.spent:.0%}", *texts, change])
     header = ["stop when", "half", "runs", "money spent, median"]
     wanted = [f"{ENOUGH:.0%} of {what}, and its cost" for what in ("the reachable score", "the best score")]
-    return markdown_table([*header, *wanted, f"money / that of: {FORMER}"], rows)
+    return markdown_table([*header, *wanted, "money / that of the default"], rows)
+
+
+def _choice(runs: Sequence[StopRun]) -> str:
+    """Return which candidate the tuning half chooses, and whether it is taken; see PROTOCOL.md."""
+    tuning = _halves(runs).get("tuning")
+    if tuning is None:
+        return ""
+    best = best_candidate(tuning)
+    if best == DEFAULT:
+        return "No candidate that reaches enough as often on the tuning half is cheaper than the default."
+    clearly = change_of_cost(best, tuning)[2] < 1
+    reached, before = (stop_figures(rule, runs).reached for rule in (best, DEFAULT))
+    taken = "it is to be taken" if clearly and reached >= before else "so the default stays"
+    return (
+        f"Of the candidates that reach enough at least as often as the default on the tuning half, the "
+        f"cheapest there is *{best}*. It is {'' if clearly else 'not '}clearly cheaper there, and over all runs it "
+        f"reaches enough in {reached:.0%}, the default in {before:.0%}: {taken}."
+    )
 
 
 def _verdict(runs: Sequence[StopRun]) -> str:
@@ -88,7 +105,7 @@ def _verdict(runs: Sequence[StopRun]) -> str:
     fallen = [run for run in short if DEFAULT.stop(run).score < run[0].score]
     early = [run for run in short if run not in fallen]
     return (
-        f"With the default rule, *{DEFAULT}*, the aim for the score is {reached} ({figures.reached:.0%} of "
+        f"With the default, *{DEFAULT}*, the aim for the score is {reached} ({figures.reached:.0%} of "
         f"the runs), that for the money {saved} ({figures.times:.1f} times). It stopped too early on "
         f"{_tables(early) or 'no table'}; on {_tables(fallen) or 'none'} the score had fallen since the "
         f"start, which more money does not mend. Where it does not pay: in {len(enough)} of {len(runs)} runs "

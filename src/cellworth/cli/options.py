@@ -246,12 +246,15 @@ def shown(store: str) -> str:
 
 def stop_rule(gain: float | None, reach: float | None, point_worth: float | None) -> StopRule | None:
     """Return the rule that a command's options describe; None without any."""
+    if sum(each is not None for each in (gain, reach, point_worth)) > 1:
+        raise WrongUsage("give only one of --until-gain, --until-reach and --point-worth.")
     if gain is reach is point_worth is None:
         return None
     from cellworth.forecasting import StopRule
 
     with usage():
-        return StopRule(least_gain=gain, reach=reach, point_worth=point_worth)
+        least = {} if gain is None else {"least_gain": gain}
+        return StopRule(**least, reach=reach, point_worth=point_worth)
 
 
 def chosen_cells(
