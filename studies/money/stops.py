@@ -90,8 +90,8 @@ def _choice(runs: Sequence[StopRun]) -> str:
     taken = "it is to be taken" if clearly and reached >= before else "so the default stays"
     return (
         f"Of the candidates that reach enough at least as often as the default on the tuning half, the "
-        f"cheapest there is *{best}*. It is {'' if clearly else 'not '}clearly cheaper there, and over all runs it "
-        f"reaches enough in {reached:.0%}, the default in {before:.0%}: {taken}."
+        f"cheapest there is *{best}*. It is {'' if clearly else 'not '}clearly cheaper there, and over all "
+        f"runs it reaches enough in {reached:.0%}, the default in {before:.0%}: {taken}."
     )
 
 
