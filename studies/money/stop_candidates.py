@@ -60,10 +60,8 @@ class PointRule:
         return " or ".join(parts)
 
 
-FORMER = PointRule(least_gain=0.005)
-"""The default when the candidates were compared."""
-DEFAULT = PointRule(StopRule().reach)
-"""The default of the library."""
+DEFAULT = PointRule(least_gain=StopRule().least_gain)
+"""The default of the library, with which the candidates are compared."""
 CANDIDATES = (
     *(PointRule(least_gain=gain) for gain in GAINS),
     *(PointRule(reach, chance) for reach in REACHES for chance in CHANCES),
@@ -115,24 +113,24 @@ def _times(stop: StopPoint, run: StopRun, most: float) -> float:
 
 
 def best_candidate(runs: Sequence[StopRun]) -> PointRule:
-    """Return the cheapest rule of those that reach enough at least as often as the former default.
+    """Return the cheapest rule of those that reach enough at least as often as the default.
 
     Cheapest by the median of the money over that of the best stop, of equal ones by its mean logarithm.
     """
-    least = stop_figures(FORMER, runs).reached
+    least = stop_figures(DEFAULT, runs).reached
     found = {rule: stop_figures(rule, runs) for rule in CANDIDATES}
     enough = [rule for rule, figures in found.items() if figures.reached >= least]
     return min(enough, key=lambda rule: (found[rule].times, found[rule].log_times))
 
 
 def change_of_cost(rule: PointRule, runs: Sequence[StopRun], *, seed: int = 0) -> tuple[float, float, float]:
-    """Return the money of a rule over that of the former default, a geometric mean, and its 90 % interval.
+    """Return the money of a rule over that of the default, a geometric mean, and its 90 % interval.
 
     By bootstrap over tables.
     """
     changes: dict[str, list[float]] = {}
     for run in runs:
-        spent = [max(each.stop(run).share, STEPS[0]) for each in (rule, FORMER)]
+        spent = [max(each.stop(run).share, STEPS[0]) for each in (rule, DEFAULT)]
         changes.setdefault(run[0].table, []).append(float(np.log(spent[0] / spent[1])))
     sums = np.array([sum(each) for each in changes.values()])
     counts = np.array([len(each) for each in changes.values()], dtype=np.float64)

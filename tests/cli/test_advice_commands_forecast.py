@@ -11,7 +11,7 @@ def test_a_table_is_forecast_without_a_campaign(study):
     first, second = done.out.splitlines()
     assert "of the cells known, the AUC on complete rows is about" in first
     assert "AUC 0.99" in first
-    assert second.startswith(("Go on: the AUC", "Stop: the AUC", "Stop: the next"))
+    assert second.startswith(("Go on: the next", "Stop: the next"))
 
 
 def test_a_campaign_is_forecast_as_json_and_drawn(begun):
@@ -33,7 +33,6 @@ def test_a_campaign_is_forecast_as_json_and_drawn(begun):
         (["forecast", "table.csv", "--target", "outcome", "--model", "forest"], 2, "no candidate 'forest'"),
         (["forecast", "--seconds", "3"], 2, "--seconds needs a TABLE"),
         (["ask", "--until-gain", "0.1", "--until-reach", "0.9"], 2, "only one of"),
-        (["ask", "--until-gain", "-1"], 2, "--until-gain must be"),
         (["ask", "--until-reach", "9"], 2, "--until-reach must be"),
         (["ask", "--point-worth", "-1"], 2, "--point-worth must be"),
     ],

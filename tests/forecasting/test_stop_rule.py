@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from cellworth import StopRule
@@ -18,10 +17,8 @@ TENTH = 1 - 0.9**1.6
 @pytest.mark.parametrize(
     ("rise", "rule", "stop"),
     [
-        (0.9 / 0.99 * 0.01 - 0.001, None, True),
-        (0.9 / 0.99 * 0.01 + 0.001, None, False),
-        (0.004 / TENTH, StopRule(least_gain=0.005), True),
-        (0.006 / TENTH, StopRule(least_gain=0.005), False),
+        (0.004 / TENTH, None, True),
+        (0.006 / TENTH, None, False),
         (0.004 / TENTH, StopRule(least_gain=0.003), False),
         (0.006 / TENTH, StopRule(least_gain=0.007), True),
         (0.9 / 0.99 * 0.01 - 0.001, StopRule(reach=0.99), True),
@@ -47,25 +44,11 @@ def test_doubt_says_go_on():
     assert not decide(found, StopRule(least_gain=(gain.value + gain.high) / 2)).stop
 
 
-def test_the_share_reached_is_the_median():
-    found = outlook(score=0.9, known=0.5)
-    reached = float(np.median(found.of_reachable()))
-    for reach, stop in ((reached - 1e-4, True), (reached + 1e-4, False)):
-        advice = decide(found, StopRule(reach=reach))
-        assert advice.stop is stop
-        assert advice.reached == pytest.approx(reached)
-    assert decide(found, StopRule(least_gain=0.1)).reached is None
-
-
 def test_a_share_that_does_not_suffice_is_not_rounded_up():
     said = decide(certain(0.9, 0.9 / 0.98996), StopRule(reach=0.99)).sentence
-    assert "expected to be 98.9 % of what all cells would give, less than the 99 % wanted" in said
-
-
-def test_without_any_the_share_of_the_reachable_decides():
-    assert StopRule() == StopRule(reach=0.99)
-    assert StopRule(least_gain=0.1).reach is None
-    assert StopRule(point_worth=1.0).reach is None
+    assert said == (
+        "Go on: the AUC is expected to be 98.9 % of what all cells would give, less than the 99 % wanted."
+    )
 
 
 def test_nothing_left_says_stop():
@@ -80,8 +63,7 @@ def test_nothing_left_says_stop():
         ({"least_gain": float("nan")}, "least_gain"),
         ({"reach": 1.2}, "reach must be"),
         ({"point_worth": -1.0}, "point_worth must be"),
-        ({"reach": 0.9, "point_worth": 3.0}, "only one of"),
-        ({"reach": 0.9, "least_gain": 0.01}, "only one of"),
+        ({"reach": 0.9, "point_worth": 3.0}, "not both"),
     ],
 )
 def test_rules_that_cannot_be(wrong, message):
@@ -105,8 +87,6 @@ def test_a_budget_that_does_not_last_is_said():
     assert decide(found, left=100.0) == decide(found) == decide(found, left=None)
 
 
-@pytest.mark.parametrize(
-    "rule", [StopRule(least_gain=0.001), StopRule(least_gain=0.9), StopRule(point_worth=3.0)]
-)
+@pytest.mark.parametrize("rule", [None, StopRule(least_gain=0.9), StopRule(point_worth=3.0)])
 def test_sentences_have_the_currency(rule):
     assert "the next 100.00 EUR would bring" in decide(replace(outlook(), currency="EUR"), rule).sentence

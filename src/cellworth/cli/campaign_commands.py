@@ -46,13 +46,13 @@ def ask(
         bool,
         Option("--open", help="Only list the cells that are out: asked for and not yet answered."),
     ] = False,
-    until_reach: Annotated[
-        float | None,
-        Option(metavar="SHARE", help="Ask for nothing at this share of the reachable score, as 0.99."),
-    ] = None,
     until_gain: Annotated[
         float | None,
         Option(metavar="GAIN", help="Ask for nothing if the next tenth of the cost brings less."),
+    ] = None,
+    until_reach: Annotated[
+        float | None,
+        Option(metavar="SHARE", help="Ask for nothing at this share of the reachable score, as 0.99."),
     ] = None,
     point_worth: Annotated[
         float | None,
@@ -64,7 +64,7 @@ def ask(
     """Ask for the cells that are most worth buying now.
 
     Their cost is reserved until they are answered, refused or cancelled, or the lease ends. Without --budget
-    and --count, the whole remaining budget is used. With one of --until-reach, --until-gain and --point-worth
+    and --count, the whole remaining budget is used. With one of --until-gain, --until-reach and --point-worth
     nothing is asked for once a forecast says that it is not worth it.
 
     Example: cellworth ask --budget 60 --who Ann --out asks.csv

@@ -253,7 +253,8 @@ def stop_rule(gain: float | None, reach: float | None, point_worth: float | None
     from cellworth.forecasting import StopRule
 
     with usage():
-        return StopRule(least_gain=gain, reach=reach, point_worth=point_worth)
+        least = {} if gain is None else {"least_gain": gain}
+        return StopRule(**least, reach=reach, point_worth=point_worth)
 
 
 def chosen_cells(

@@ -85,11 +85,6 @@ class Outlook:
         """The score if all that can be bought were known."""
         return self.at(share=self.reachable)
 
-    @property
-    def reached(self) -> Estimate:
-        """The score now as a share of the score if all that can be bought were known."""
-        return _estimate(self.of_reachable())
-
     def at(self, *, money: float | None = None, share: float | None = None) -> Estimate:
         """Return the score after spending ``money`` more, or with a ``share`` of the cells known.
 

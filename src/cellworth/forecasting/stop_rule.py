@@ -6,6 +6,8 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from cellworth.errors import ParameterError
 from cellworth.forecasting.outlook import Outlook, ends
 from cellworth.model.cross_validation import Estimate
@@ -14,8 +16,6 @@ from cellworth.shown_numbers import shown
 
 NEXT = 0.1
 """The share of the remaining cost that the rule looks ahead."""
-REACH = 0.99
-"""Of the default rule; see docs/results/money.md."""
 POINT = 0.01
 """Of the score: what ``point_worth`` is the worth of."""
 
@@ -26,38 +26,35 @@ class StopWarning(UserWarning):
 
 @dataclass(frozen=True)
 class StopRule:
-    """When to stop buying: by one of these; without any, by ``reach=0.99``.
+    """When to stop buying.
+
+    Without ``reach`` and ``point_worth``: stop when the next tenth of the remaining cost would bring less
+    than ``least_gain``, by the upper end of its 90 % interval.
 
     Attributes
     ----------
+    least_gain : float
+        In units of the score, AUC or R2.
     reach : float or None
-        The score is expected to be at least this share of what is reachable, such as 0.99.
-    least_gain : float or None
-        The next tenth of the remaining cost would bring less than this, such as 0.005 AUC or R2, by the upper
-        end of its 90 % interval.
+        Stop when the score is expected to be at least this share of what is reachable, such as 0.99.
     point_worth : float or None
-        What 0.01 of the score is worth, in money: the next tenth of the remaining cost is expected to bring
-        less than it costs.
+        What 0.01 of the score is worth, in money: stop when the next tenth of the remaining cost is expected
+        to bring less than it costs. At most one of ``reach`` and ``point_worth`` can be given.
 
     Examples
     --------
-    >>> StopRule()
-    StopRule(least_gain=None, reach=0.99, point_worth=None)
-    >>> StopRule(least_gain=0.01)
-    StopRule(least_gain=0.01, reach=None, point_worth=None)
+    >>> StopRule(reach=0.99)
+    StopRule(least_gain=0.005, reach=0.99, point_worth=None)
     """
 
-    least_gain: float | None = None
+    least_gain: float = 0.005
     reach: float | None = None
     point_worth: float | None = None
 
     def __post_init__(self) -> None:
-        given = sum(each is not None for each in (self.least_gain, self.reach, self.point_worth))
-        if given > 1:
-            raise ParameterError("give only one of reach, least_gain and point_worth.")
-        if not given:
-            object.__setattr__(self, "reach", REACH)
-        if self.least_gain is not None and not (math.isfinite(self.least_gain) and self.least_gain > 0):
+        if self.reach is not None and self.point_worth is not None:
+            raise ParameterError("give reach or point_worth, not both.")
+        if not (math.isfinite(self.least_gain) and self.least_gain > 0):
             raise ParameterError(
                 f"{named('least_gain')} must be a number above 0, such as 0.005; got {self.least_gain!r}"
             )
@@ -87,8 +84,6 @@ class StopAdvice:
         What is left of the budget, if that is less than ``money``.
     gain_of_left : Estimate or None
         What that would bring.
-    reached : float or None
-        The share of what is reachable that the score is expected to be, if the rule looks at it.
     """
 
     stop: bool
@@ -97,7 +92,6 @@ class StopAdvice:
     gain: Estimate
     left: float | None = None
     gain_of_left: Estimate | None = None
-    reached: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -128,18 +122,17 @@ def _verdict(outlook: Outlook, rule: StopRule) -> StopAdvice:
     gain, so_much = outlook.gain(money), outlook.text(money)
     metric = outlook.metric
     if rule.reach is not None:
-        reached = outlook.reached.value
-        percent = shown(math.floor(1000 * reached + 1e-6) / 10, ".1f")  # not rounded up to what is wanted
+        share = float(np.median(outlook.of_reachable()))
+        percent = shown(math.floor(1000 * share + 1e-6) / 10, ".1f")  # not rounded up to what is wanted
         is_so = f"the {metric} is expected to be {percent} % of what all cells would give"
-        if reached >= rule.reach:
-            return StopAdvice(True, f"Stop: {is_so}.", money, gain, reached=reached)
-        is_so += f", less than the {shown(100 * rule.reach, '.4g')} % wanted"
-        return StopAdvice(False, f"Go on: {is_so}.", money, gain, reached=reached)
+        if share >= rule.reach:
+            return StopAdvice(True, f"Stop: {is_so}.", money, gain)
+        wanted = f"{shown(100 * rule.reach, '.4g')} %"
+        return StopAdvice(False, f"Go on: {is_so}, less than the {wanted} wanted.", money, gain)
     if rule.point_worth is not None:
         worth = float(outlook.gains(money).mean()) / POINT * rule.point_worth
         is_so = f"the next {so_much} would bring {metric} worth {outlook.text(worth)}"
         return StopAdvice(worth < money, f"{'Stop' if worth < money else 'Go on'}: {is_so}.", money, gain)
-    assert rule.least_gain is not None
     if gain.high < rule.least_gain:
         most = shown(max(gain.high, 0.001), ".3f")
         return StopAdvice(True, f"Stop: the next {so_much} would bring at most {most} {metric}.", money, gain)

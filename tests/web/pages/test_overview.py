@@ -33,8 +33,7 @@ def test_preview_then_ask(fresh):
 
 def test_the_rule_to_stop_is_that_of_the_library(fresh):
     page = fresh.look(STUDY + "?preview=1&budget=10")
-    rule = StopRule()
-    assert f"the score is {100 * rule.reach:g} % of what all values would give" in page.text
+    assert f"brings less than {StopRule().least_gain:.3f}" in page.text
 
 
 def test_it_is_said_that_no_value_is_left_whatever_the_money(fresh):

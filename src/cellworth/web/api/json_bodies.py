@@ -142,15 +142,15 @@ class AnswerIn(CellIn):
 
 
 class StopRuleIn(RequestModel):
-    """When to stop buying: only one of `reach`, `least_gain` and `point_worth`."""
+    """When to stop buying; at most one of `reach` and `point_worth`."""
 
+    least_gain: Annotated[
+        float,
+        Field(gt=0, allow_inf_nan=False, description="Stop if the next tenth of the cost brings less."),
+    ] = StopRule.least_gain
     reach: Annotated[
         float | None,
         Field(gt=0, le=1, allow_inf_nan=False, description="Stop at this share of the reachable score."),
-    ] = None
-    least_gain: Annotated[
-        float | None,
-        Field(gt=0, allow_inf_nan=False, description="Stop if the next tenth of the cost brings less."),
     ] = None
     point_worth: Annotated[
         float | None,
