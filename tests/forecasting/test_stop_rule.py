@@ -44,6 +44,13 @@ def test_doubt_says_go_on():
     assert not decide(found, StopRule(least_gain=(gain.value + gain.high) / 2)).stop
 
 
+def test_a_share_that_does_not_suffice_is_not_rounded_up():
+    said = decide(certain(0.9, 0.9 / 0.98996), StopRule(reach=0.99)).sentence
+    assert said == (
+        "Go on: the AUC is expected to be 98.9 % of what all cells would give, less than the 99 % wanted."
+    )
+
+
 def test_nothing_left_says_stop():
     advice = decide(outlook().moved(known=1.0, reachable=1.0, cost=0.0))
     assert (advice.stop, advice.sentence) == (True, "Stop: nothing is left to buy.")

@@ -1,4 +1,4 @@
-"""The study of forecasts: its summary by hand, and one small table from end to end."""
+"""The study of forecasts and stops: a summary by hand, and one small table from end to end."""
 
 import json
 from dataclasses import asdict
@@ -8,11 +8,11 @@ import pytest
 
 from cellworth import Prices, Table
 from cellworth.simulation.hidden_truth import make_world
-from studies.money import forecasts, stops
+from studies.money import forecasts, stop_runs
 from studies.money.development_tables import RunStart
 from studies.money.forecasts import SHARES, ForecastCase, forecasts_part
 from studies.money.kept_cases import CaseFolder, StartTask
-from studies.money.stops import RULES, StopPoint, stop_figures, stops_part
+from studies.money.stops import stops_part
 from tests.model.holed_tables import holed
 
 
@@ -42,24 +42,6 @@ def test_the_summary_counts(tmp_path):
     assert "| report, " not in text
 
 
-def test_a_stop_is_compared_with_the_cheapest(tmp_path):
-    first, *others = RULES
-    spent = [(0.0, 0.7), (0.03, 0.85), (0.06, 0.89), (0.1, 0.895), (1.0, 0.9)]
-    points = [
-        StopPoint("abalone", 0.2, 0, share, score, (first,) if share >= 0.1 else (), 0.0, 1.0)
-        for share, score in spent
-    ]
-    points[-1] = StopPoint("abalone", 0.2, 0, 1.0, 0.9, tuple(RULES), 0.0, 1.0)
-    figures = stop_figures(first, [points], of_best=True)
-    assert (figures.spent, figures.reached, figures.times) == (0.1, 1.0, pytest.approx(0.1 / 0.06))
-    assert stop_figures(others[0], [points], of_best=True).spent == 1.0
-    text = stops_part(*keep(tmp_path, "stops", points))
-    assert f"| {first} | tuning | 1 | 10% | 100%, 1.7 times | 100%, 1.7 times |" in text
-    assert "the aim for the score is met (100% of the runs), that for the money missed (1.7 times)" in text
-    assert "It stopped too early on no table; on none the score had fallen" in text
-    assert "| abalone | tuning | 20% | 0.700 | 0.900 | 0.900 | 10% | 0.895 | 6% |" in text
-
-
 @pytest.mark.parametrize("part", [forecasts_part, stops_part])
 def test_a_part_that_was_not_run_says_so(part, tmp_path):
     text = part([("abalone", 0.2, 0)], CaseFolder(tmp_path, only_kept=True))
@@ -77,7 +59,7 @@ def small(monkeypatch, linear_model_in_use):
         return RunStart(table, world, prices, float(world.hidden.sum()))
 
     linear = forecasts.models(is_number=False)[1:]
-    for module in (forecasts, stops):
+    for module in (forecasts, stop_runs):
         monkeypatch.setattr(module, "start_of", start_of)
         monkeypatch.setattr(module, "models", lambda is_number: linear)
 
@@ -92,7 +74,11 @@ def test_forecasts_of_a_table(small):
 
 @pytest.mark.slow
 def test_stops_of_a_table(small):
-    points = list(stops.run_table("abalone", 0.5, 0))
+    points = list(stop_runs.run_table("abalone", 0.5, 0))
     assert points[0].share == 0
-    assert (points[-1].share, set(points[-1].stops)) == (1.0, set(RULES))
+    assert points[-1].share == 1.0
     assert points[-1].score > points[0].score
+    assert (
+        points[0].reached[5] < points[0].reached[50] < points[-2].reached[50] < points[-1].reached[50] == 1.0
+    )
+    assert points[-2].gain[95] < points[0].gain[95]

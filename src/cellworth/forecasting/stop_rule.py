@@ -123,13 +123,12 @@ def _verdict(outlook: Outlook, rule: StopRule) -> StopAdvice:
     metric = outlook.metric
     if rule.reach is not None:
         share = float(np.median(outlook.of_reachable()))
-        percent = shown(100 * share, ".1f")
+        percent = shown(math.floor(1000 * share + 1e-6) / 10, ".1f")  # not rounded up to what is wanted
         is_so = f"the {metric} is expected to be {percent} % of what all cells would give"
         if share >= rule.reach:
             return StopAdvice(True, f"Stop: {is_so}.", money, gain)
-        return StopAdvice(
-            False, f"Go on: {is_so}, less than the {shown(rule.reach, '.4g')} wanted.", money, gain
-        )
+        wanted = f"{shown(100 * rule.reach, '.4g')} %"
+        return StopAdvice(False, f"Go on: {is_so}, less than the {wanted} wanted.", money, gain)
     if rule.point_worth is not None:
         worth = float(outlook.gains(money).mean()) / POINT * rule.point_worth
         is_so = f"the next {so_much} would bring {metric} worth {outlook.text(worth)}"
