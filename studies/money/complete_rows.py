@@ -18,10 +18,10 @@ from cellworth.arrays import BoolArray, Float64Array
 from cellworth.complete import GaussianCompleter
 from cellworth.errors import DataError
 from cellworth.model.candidates import Candidate, candidate_named
-from cellworth.model.complete_rows import THINNED, complete_rows_score
 from cellworth.model.cross_validation import Score, scorable, score_predictions, widened
 from cellworth.model.fitted_model import fit_candidate
 from cellworth.model.held_out_folds import make_folds
+from cellworth.model.score_on_complete_rows import THINNED, complete_rows_score
 from cellworth.simulation.hidden_truth import World
 from studies.completion.report import markdown_table
 from studies.money.development_tables import HALVES, half_of, start_of

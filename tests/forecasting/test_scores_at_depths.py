@@ -7,10 +7,10 @@ from sklearn.linear_model import LogisticRegression
 from cellworth.errors import DataError
 from cellworth.forecasting.scores_at_depths import scores_at_depths
 from cellworth.model.candidates import Candidate, candidate_named
-from cellworth.model.complete_rows import complete_rows_score
 from cellworth.model.feature_views import View
 from cellworth.model.held_out_folds import DRAWN, make_folds
 from cellworth.model.model_search import choose_model
+from cellworth.model.score_on_complete_rows import complete_rows_score
 from tests.model.holed_tables import holed
 
 OWN = Candidate("own", View(), LogisticRegression())

@@ -7,9 +7,9 @@ from sklearn.linear_model import LogisticRegression
 
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.model.candidates import Candidate
-from cellworth.model.complete_rows import THINNED
 from cellworth.model.feature_views import View
 from cellworth.model.held_out_folds import DRAWN, fit_completer, make_folds
+from cellworth.model.score_on_complete_rows import THINNED
 from tests.model.holed_tables import holed, mixed_table
 
 LIGHT = GaussianCompleter(label_trust=0.0, margins="normal", calibrate=False)

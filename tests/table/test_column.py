@@ -144,6 +144,13 @@ def test_a_comma_in_a_number_is_answered_with_what_to_write(text):
         Column("dose", "number").parse(text)
 
 
+@pytest.mark.parametrize(("text", "unit"), [("5.4 mmol/l", "mmol/l"), ("45%", "%"), ("5,4 mg ", "mg")])
+@pytest.mark.parametrize("kind", ["number", "integer"])
+def test_a_number_with_its_unit_is_answered_with_what_to_leave_out(kind, text, unit):
+    with pytest.raises(DataError, match=rf"got '{text}'\. Write the number without '{unit}'\."):
+        Column("dose", kind).parse(text)
+
+
 @pytest.mark.parametrize("kind", ["number", "integer", "boolean", "date", "category"])
 @pytest.mark.parametrize("mark", ["n/a", "NA", " null "])
 def test_a_mark_of_a_hole_is_no_value_and_may_be_left_out(kind, mark):

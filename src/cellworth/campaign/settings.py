@@ -19,7 +19,7 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
 from cellworth.prices import Prices
 from cellworth.prices.currency import check_digits
-from cellworth.prices.rules import check_visit
+from cellworth.prices.price_rules import check_visit
 from cellworth.setting_names import by_door, named, setting
 from cellworth.strategy import Strategy
 from cellworth.strategy.auto_choice import StrategyChoice

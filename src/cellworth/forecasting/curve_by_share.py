@@ -11,11 +11,11 @@ complete rows at smaller shares update it. Given b and c the fit of a is linear,
 on a grid. The covariance of the scores, which are of the same rows, is used. They say less about the curve to
 come than they seem to, so their likelihood is raised to a power below 1.
 
-*The level* now cannot be measured, unless rows are complete. Two estimates are averaged: that
-of `cellworth.model.complete_rows`; and the power law of scores in which the held-out rows are thinned, too,
-as s goes to 1, where a row is complete. How far off the average is was learned from the same tables; it errs
-further where scores are better than it says. As rows are finished, the first becomes a measurement: then it
-counts more, and its error is smaller in proportion.
+*The level* now cannot be measured, unless rows are complete. Two estimates are averaged: that of
+`cellworth.model.score_on_complete_rows`; and the power law of scores in which the held-out rows are
+thinned, too, as s goes to 1, where a row is complete. How far off the average is was learned from the
+same tables; it errs further where scores are better than it says. As rows are finished, the first becomes
+a measurement: then it counts more, and its error is smaller in proportion.
 """
 
 from __future__ import annotations

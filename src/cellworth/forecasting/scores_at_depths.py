@@ -25,9 +25,9 @@ from cellworth.complete.gaussian.fit_gaussian import MarginKind
 from cellworth.errors import DataError
 from cellworth.forecasting.curve_by_share import LEAST_LEFT, level_error
 from cellworth.model.candidates import Candidate
-from cellworth.model.complete_rows import complete_rows_score, row_counts, unknown_share
 from cellworth.model.cross_validation import Score, score_predictions, widened
 from cellworth.model.held_out_folds import HeldOutFold, make_folds
+from cellworth.model.score_on_complete_rows import complete_rows_score, row_counts, unknown_share
 from cellworth.progress import Steps, portion, report
 
 DEPTHS = (0.33, 0.45, 0.6, 0.8)

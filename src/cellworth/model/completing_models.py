@@ -68,7 +68,7 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):  # type: ignore[mi
         ``high``); with several classes, the mean of each against the rest.
     complete_rows_score_ : Estimate
         AUC on future rows that are completely known: an estimate, see
-        `cellworth.model.complete_rows`. NaN, as `at_hand_score_`, if too few rows are labelled.
+        `cellworth.model.score_on_complete_rows`. NaN, as `at_hand_score_`, if too few rows are labelled.
     cv_results_ : dict of arrays
         One entry per candidate: ``name``, ``complete_rows``, ``at_hand``, each also with ``_low`` and
         ``_high``, ``rank``, ``seconds``, and a ``note`` that says why a candidate failed. See
@@ -216,7 +216,7 @@ class CompletingRegressor(RegressorMixin, CompletingModel):  # type: ignore[misc
         ``low``, ``high``).
     complete_rows_score_ : Estimate
         R2 on future rows that are completely known: an estimate, see
-        `cellworth.model.complete_rows`. NaN, as `at_hand_score_`, if too few rows are labelled.
+        `cellworth.model.score_on_complete_rows`. NaN, as `at_hand_score_`, if too few rows are labelled.
     cv_results_ : dict of arrays
         One entry per candidate: ``name``, ``complete_rows``, ``at_hand``, each also with ``_low`` and
         ``_high``, ``rank``, ``seconds``, and a ``note`` that says why a candidate failed. See

@@ -2,7 +2,7 @@
 
 A completer is fitted to the rows outside a fold, labelled or not. Rows in the fold are filled without their
 label. Besides, complete versions of them are drawn, again without their label; see
-`cellworth.model.complete_rows` for how the score on complete rows is estimated from them.
+`cellworth.model.score_on_complete_rows` for how the score on complete rows is estimated from them.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from cellworth.blocks.thread_engine import one_core
 from cellworth.cached_property import cached_property
 from cellworth.complete import GaussianCompleter
 from cellworth.model.candidates import Candidate
-from cellworth.model.complete_rows import THINNED
 from cellworth.model.cross_validation import deal
 from cellworth.model.discrete_draws import make_discrete
 from cellworth.model.feature_views import ViewedRows, can_draw
 from cellworth.model.fitted_model import FittedModel, fit_learners
+from cellworth.model.score_on_complete_rows import THINNED
 
 DRAWN = 20
 """Complete versions drawn of each held-out row."""

@@ -16,7 +16,6 @@ from cellworth.arrays import Float64Array, FloatArray, IntArray
 from cellworth.blocks.thread_engine import worker_threads
 from cellworth.errors import DataError, ParameterError
 from cellworth.model.candidates import Candidate, average_of, default_models
-from cellworth.model.complete_rows import complete_rows_score, on_scale
 from cellworth.model.cross_validation import (
     LEAST_OF_CLASS,
     LEAST_ROWS,
@@ -28,6 +27,7 @@ from cellworth.model.cross_validation import (
 )
 from cellworth.model.held_out_folds import HeldOutFold, HeldOutPredictions, make_folds
 from cellworth.model.learners import quiet_about_rare_classes
+from cellworth.model.score_on_complete_rows import complete_rows_score, on_scale
 from cellworth.progress import portion, report
 
 MOST_ROWS = 4_000

@@ -24,7 +24,7 @@ from cellworth.prices.currency import (
 )
 from cellworth.prices.group import Group
 from cellworth.prices.money import is_exact
-from cellworth.prices.rules import ByColumn, PriceRule, check_price, check_visit
+from cellworth.prices.price_rules import ByColumn, PriceRule, check_price, check_visit
 from cellworth.setting_names import by_door, setting
 from cellworth.shown_numbers import shown
 from cellworth.table.files import File, check_csv_name, check_readable

@@ -20,7 +20,7 @@ from cellworth.prices.group import Group
 from cellworth.prices.money import difference
 from cellworth.prices.price_file import read_prices, write_prices
 from cellworth.prices.price_list import PriceList
-from cellworth.prices.rules import (
+from cellworth.prices.price_rules import (
     ByCell,
     ByColumn,
     ByFunction,

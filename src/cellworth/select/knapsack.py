@@ -1,6 +1,6 @@
 """The best batch that a budget can buy.
 
-If prices are additive, the knapsack is solved exactly; see `cellworth.select.exact_knapsack`. If cells share
+If prices are additive, the knapsack is solved exactly; see `cellworth.select.knapsack_solver`. If cells share
 fees, or a batch is spread over rows, batches are built greedily from bundles, with a bound on the loss; see
 `cellworth.select.bundles`.
 """
@@ -16,8 +16,8 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.prices.money import MoneyUnits, add_up, within
 from cellworth.select.bundles import Bundles, buy_bundles
-from cellworth.select.exact_knapsack import Packing, pack, pack_counted
 from cellworth.select.greedy import GreedyPurchase, Top
+from cellworth.select.knapsack_solver import Packing, pack, pack_counted
 from cellworth.select.row_spread import Spread
 from cellworth.select.selector import (
     Front,

@@ -15,8 +15,8 @@ from cellworth.arrays import BoolArray, Float64Array, Int64Array, IntArray
 from cellworth.errors import ParameterError
 from cellworth.prices.money import MoneyUnits
 from cellworth.progress import ProgressLine
-from cellworth.select.exact_knapsack import affordable
 from cellworth.select.greedy import Ratio, Top
+from cellworth.select.knapsack_solver import affordable
 from cellworth.select.pareto import PARTS, ParetoArchive, Problem, Scratch, compiled, evolve
 from cellworth.select.row_spread import Spread
 from cellworth.select.selector import Front, Offer, Selection, check_limits, positive_integer, settle

@@ -13,8 +13,16 @@ from cellworth.blocks.row_source import Part
 from cellworth.complete.labels import unlabelled_rows
 from cellworth.errors import DataError
 from cellworth.prices import PriceList, Prices
+from cellworth.prices.price_rules import (
+    ByCell,
+    ByColumn,
+    ByFunction,
+    ByMatrix,
+    check_known,
+    check_price,
+    in_words,
+)
 from cellworth.prices.prices import with_target_column
-from cellworth.prices.rules import ByCell, ByColumn, ByFunction, ByMatrix, check_known, check_price, in_words
 from cellworth.table import ColumnLayout, Table
 
 

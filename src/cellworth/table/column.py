@@ -26,7 +26,14 @@ from cellworth.table.dates import (
     written_days,
 )
 from cellworth.table.missing_marks import USUAL_MARKS
-from cellworth.table.parse_values import LARGEST_INTEGER, Reworded, is_comma_number, number_text, parse_value
+from cellworth.table.parse_values import (
+    LARGEST_INTEGER,
+    Reworded,
+    is_comma_number,
+    number_text,
+    parse_value,
+    unit_of,
+)
 
 Kind = Literal["number", "integer", "boolean", "ordered", "category", "date"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -125,6 +132,8 @@ class Column:
             hint = did_you_mean(str(value), self.categories) if self.categories else ""
             if self.kind in ("number", "integer") and is_comma_number(str(value).strip()):
                 hint = " Write a decimal point, not a comma, and nothing between thousands."
+            elif self.kind in ("number", "integer") and (unit := unit_of(str(value).strip())):
+                hint = f" Write the number without {unit!r}."
             if self.kind == "date" and is_no_day(str(value).strip()):
                 hint = " There is no such day."
             if str(value).strip() in USUAL_MARKS:

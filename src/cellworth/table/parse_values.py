@@ -157,6 +157,16 @@ def is_comma_number(text: str) -> bool:
     return _COMMA_NUMBER.fullmatch(text) is not None
 
 
+def unit_of(text: str) -> str:
+    """Return the unit that stands behind a number, as typed; empty if there is none, or no number.
+
+    >>> unit_of("5.4 mmol/l"), unit_of("45%"), unit_of("3.2"), unit_of("two mg")
+    ('mmol/l', '%', '', '')
+    """
+    found = _DRESSED.fullmatch(text)
+    return (found[1] or "").strip() if found is not None else ""
+
+
 def are_dressed_numbers(texts: Iterable[str]) -> bool:
     """Return whether several texts are numbers with a unit, per cent, currency or thousands mark beside them.
 

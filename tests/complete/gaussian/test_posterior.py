@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from cellworth.complete.gaussian.calibration import Calibration
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
+from cellworth.complete.gaussian.interval_calibration import Calibration
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian
 from tests.complete.gaussian import textbook

@@ -12,11 +12,11 @@ import numpy as np
 
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.thread_engine import ThreadEngine
-from cellworth.complete.gaussian.calibration import leverage_unit
 from cellworth.complete.gaussian.dense_gaussian import start_from_pairs
 from cellworth.complete.gaussian.em import EM, EMResult, EMState, run_em
 from cellworth.complete.gaussian.factor_gaussian import FactorGaussian
 from cellworth.complete.gaussian.held_out_choices import Chosen, choose
+from cellworth.complete.gaussian.interval_calibration import leverage_unit
 from cellworth.complete.gaussian.label_trust import choose_trust
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian

@@ -5,7 +5,7 @@ hidden ones decides. Each shrinkage starts from the fit of the one before, so it
 
 The same hidden cells tell how much the left-out residuals of cells in the fit, by which intervals and
 variances are calibrated, fall short: both kinds must be equally large once each is standardised with the
-leverage of its row; see `cellworth.complete.gaussian.calibration`.
+leverage of its row; see `cellworth.complete.gaussian.interval_calibration`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
-from cellworth.complete.gaussian.calibration import MAX_LEVERAGE, leverage_unit
+from cellworth.complete.gaussian.interval_calibration import MAX_LEVERAGE, leverage_unit
 from cellworth.complete.gaussian.margins import Margin, Margins
 from cellworth.complete.gaussian.quick_fit import (
     Gaussian,

@@ -9,9 +9,9 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.thread_engine import ThreadEngine
-from cellworth.complete.gaussian.calibration import MAX_LEVERAGE, Calibration
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
 from cellworth.complete.gaussian.factor_gaussian import FactorGaussian
+from cellworth.complete.gaussian.interval_calibration import MAX_LEVERAGE, Calibration
 from cellworth.complete.gaussian.label_trust import temper
 from cellworth.complete.gaussian.left_out_cells import LeftOut
 from cellworth.complete.gaussian.margins import Margin, Margins

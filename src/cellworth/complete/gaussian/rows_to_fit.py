@@ -15,8 +15,8 @@ from cellworth.blocks.engine_protocol import Blocks, Sized, add
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.categories import find_categories
-from cellworth.complete.gaussian.calibration import calibration_stride
 from cellworth.complete.gaussian.dense_gaussian import pair_sums
+from cellworth.complete.gaussian.interval_calibration import calibration_stride
 from cellworth.complete.gaussian.left_out_cells import LeftOut
 from cellworth.complete.gaussian.margins import Margins, learn_margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian

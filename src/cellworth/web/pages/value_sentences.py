@@ -26,6 +26,7 @@ SENTENCES: dict[str, str] = {
     "Write a decimal point, not a comma, and nothing between thousands.": message(
         "Write a number such as 1250.5, with nothing between thousands."
     ),
+    "Write the number without {unit}.": message("Write the number without {unit}."),
     "There is no such day.": message("There is no such day."),
     "Leave it out if it is not known.": message("Leave it blank if it is not known."),
     "Did you mean {name}?": message("Did you mean {name}?"),

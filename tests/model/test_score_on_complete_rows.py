@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import r2_score, roc_auc_score
 
-from cellworth.model.complete_rows import (
+from cellworth.model.cross_validation import area, explained, score_predictions
+from cellworth.model.score_on_complete_rows import (
     ENOUGH_ROWS,
     STEP_ERROR,
     THINNED,
@@ -18,7 +19,6 @@ from cellworth.model.complete_rows import (
     unknown_share,
     weighted_area,
 )
-from cellworth.model.cross_validation import area, explained, score_predictions
 
 
 def some_weights(rng, m, n):

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.select.exact_knapsack import pack
+from cellworth.select.knapsack_solver import pack
 from tests.select.offers import by_table
 
 

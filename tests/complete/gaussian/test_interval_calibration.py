@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from cellworth.blocks import ThreadEngine, open_blocks
 from cellworth.complete.gaussian import GaussianCompleter
-from cellworth.complete.gaussian.calibration import LEVELS, MAX_LEVERAGE, Calibration, leverage_unit
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
+from cellworth.complete.gaussian.interval_calibration import LEVELS, MAX_LEVERAGE, Calibration, leverage_unit
 from cellworth.complete.gaussian.left_out_cells import LeftOut
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian
