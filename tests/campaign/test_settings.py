@@ -77,3 +77,13 @@ def test_a_strategy_that_is_not_there_any_more():
 
 
 PARTS = ("completer", "scorer", "selector")
+
+
+def test_a_store_without_campaigns_is_named_by_its_path_but_never_by_its_url(tmp_path):
+    with pytest.raises(
+        DataError, match=r"the store .*nope\.db has no campaigns\. Check where it is, or start"
+    ):
+        Campaign.open(tmp_path / "nope.db")
+    assert not (tmp_path / "nope.db").exists()
+    with pytest.raises(DataError, match=r"^the store has no campaigns"):
+        Campaign.open(f"sqlite:///{tmp_path}/nope.db")

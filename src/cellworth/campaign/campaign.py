@@ -102,7 +102,7 @@ class Campaign(CampaignQueries):
         ``engine``, by default threads of this process; see `cellworth.blocks`.
         """
         with opened(store) as (place, owned):
-            found = only_name(place) if name is None else name
+            found = only_name(place, store) if name is None else name
             return cls(Log(place, found, clock, owns_store=owned, engine=engine))
 
     def ask(

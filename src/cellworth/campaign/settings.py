@@ -128,14 +128,19 @@ def current_settings(settings: dict[str, Any], name: str) -> dict[str, Any]:
     )
 
 
-def only_name(store: Store) -> str:
-    """Return the name of the only campaign in a store; DataError if there are none or several."""
+def only_name(store: Store, address: object = None) -> str:
+    """Return the name of the only campaign in a store; DataError if there are none or several.
+
+    If the ``address`` is a path, messages name it; a URL may have a password in it.
+    """
     names = store.names()
     if len(names) == 1:
         return names[0]
     if not names:
         begin = by_door(python="Campaign.create", command_line="cellworth init", rest="cellworth init")
-        raise DataError(f"the store has no campaigns. Start one with {begin}.")
+        is_path = isinstance(address, str | Path) and "://" not in str(address)
+        where = f" {address}" if is_path else ""
+        raise DataError(f"the store{where} has no campaigns. Check where it is, or start one with {begin}.")
     how = by_door(python="by name", command_line="with --name", pages="by name", rest="by name")
     raise DataError(f"the store has several campaigns; choose one {how}: {listing(names, most=10)}.")
 

@@ -200,7 +200,7 @@ def dump(
     from cellworth.campaign.settings import only_name
 
     with _store(on.store) as place:
-        done = write(place, only_name(place) if on.name is None else on.name, file, until=until)
+        done = write(place, only_name(place, on.store) if on.name is None else on.name, file, until=until)
     _copied([done], str(file), as_json=as_json)
 
 

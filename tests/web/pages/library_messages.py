@@ -118,6 +118,7 @@ ONLY_IN_PYTHON = (
     "the field 'Prices (optional)' must be",
     "the matrix",
     "the name 'Xyz' cannot be read back",
+    "the store Xyz has no campaigns",
     "the store has no campaigns",
     "the store has several campaigns",
     "the table must have the columns of",
