@@ -117,3 +117,15 @@ def test_few_rows_that_are_all_ranked_correctly_prove_little(pairs):
     assert np.quantile(curve.at(0.999), 0.05) == pytest.approx(0.05 ** (1 / pairs), rel=0.05)
     many = rising_curve(shares, perfect, perfect, np.zeros((4, 4)), now=0.999, pairs=10**6)
     assert np.quantile(many.at(0.999), 0.05) > 0.999
+
+
+@pytest.mark.parametrize("pairs", [4, 15, 60])
+def test_few_rows_prove_little_only_about_levels_that_they_can_hide(pairs):
+    """No draw is worse than the method allows and than few rows hide, but for 1 in 20 of each."""
+    shares = np.array([0.1, 0.15, 0.2, 0.27])
+    near_one = np.full(4, 0.985)
+    said = {"now": 0.27, "covariance": np.zeros((4, 4))}
+    many = rising_curve(shares, near_one, near_one, pairs=10**9, **said).at(0.27)
+    few = rising_curve(shares, near_one, near_one, pairs=pairs, **said).at(0.27)
+    hidden = 0.05 ** (1 / pairs)
+    assert np.quantile(few, 0.1) >= min(np.quantile(many, 0.05), hidden) - 1e-3

@@ -142,8 +142,8 @@ def rising_curve(
     of_method, of_rows = (rng.permutation(_normal_quantiles()) for _ in range(2))
     of_method *= np.where(of_method < 0, BETTER, WORSE) * np.hypot(level_error(level, hidden), doubt)
     error = float(np.sqrt(covariance[-1, -1])) / left
-    of_rows *= np.where(of_rows < 0, error, max(error, _error_of_few(pairs, left)))
-    levels = level + of_method + of_rows
+    levels = level + of_method
+    levels += of_rows * np.where(of_rows < 0, error, np.maximum(error, _errors_of_few(pairs, levels)))
     grid = np.geomspace(now, to, POINTS)
     risen = growth(grid, bends[chosen]) - growth(grid[:1], bends[chosen])
     values = levels[:, np.newaxis] - np.exp(slopes[chosen])[:, np.newaxis] * risen
@@ -157,12 +157,12 @@ def _normal_quantiles() -> Float64Array:
     return np.array([law.inv_cdf((place + 0.5) / DRAWS) for place in range(DRAWS)])
 
 
-def _error_of_few(pairs: int, left: float) -> float:
-    """Return the least error of log(1 - area) towards worse areas, if few pairs of rows were ranked."""
+def _errors_of_few(pairs: int, levels: Float64Array) -> Float64Array:
+    """Return the least errors of levels, log(1 - area), towards worse areas, if few pairs were ranked."""
     if not pairs:
-        return 0.0
-    worst = -math.expm1(math.log(ONE_SIDED) / pairs)
-    return max(0.0, math.log(worst / left) / ERRORS)
+        return np.zeros_like(levels)
+    worst = math.log(-math.expm1(math.log(ONE_SIDED) / pairs))
+    return np.maximum(0.0, (worst - levels) / ERRORS)
 
 
 def level_error(level: float, hidden: float, of_rows: float = 0.0) -> float:
