@@ -26,7 +26,9 @@ def test_the_summary_counts_what_is_near(tmp_path):
     text = complete_rows_part(starts, CaseFolder(tmp_path, only_kept=True))
     assert "| tuning, AUC | 20% | all | 4 | 50% | 100% | 0.029 | +0.021 | -0.113 | 75% |" in text
     assert "the aim is missed from 20% known (50%)" in text
-    assert "Off by more than 0.05: 1 of 4: abalone (20% known, c: +0.06)." in text
+    assert "Of the 4 estimates of an AUC, 25% are too low, and 1 off by more than 0.05" in text
+    assert "| abalone | tuning | b | 0.015 | 1 of 1 |" in text
+    assert "| abalone | tuning | c | **0.060** | 0 of 1 |" in text
     assert "**Not run yet, 1 of 2 starts:** with 20% known, seed 0: letter." in text
     assert "| report, " not in text
 
