@@ -69,15 +69,16 @@ static void NAME(form_points)(const TYPE(Blas) * blas, int64_t n, int64_t d, dou
 
 /* Forms the rows begin .. begin + n of a run in x (n, d), and in a (n, d) their points without the part of the labels; returns the misfit.
  * `next` is the first of the changed rows from `begin` on; it moves on. fresh (n, d) and scores (n, q) are work. targets: NULL for rows
- * without labels. */
+ * without labels. more: whether as many rows follow, which are fetched meanwhile. */
 static double NAME(form_rows)(const TYPE(Blas) * blas, const TYPE(Near) * near, int64_t begin, int64_t n, int64_t d, double lipschitz,
                               const REAL *values, const uint8_t *seen, const REAL *targets, const TYPE(Model) * model, int64_t *next,
-                              REAL *x, REAL *a, REAL *fresh, REAL *scores) {
-    const int64_t bytes = d * sizeof(REAL);
-    const Soon soon = {{values, seen, a, NULL}, {bytes, d, bytes, 0}};
+                              REAL *x, REAL *a, REAL *fresh, REAL *scores, int more) {
+    const int64_t bytes = d * sizeof(REAL), of_left = near->r * sizeof(REAL);
+    const REAL *left = near->left + begin * near->r;
+    const Soon soon = {{left + n * near->r, x + n * d, values + n * d, seen + n * d}, {of_left, bytes, bytes, d}};
     const REAL step = (REAL)(1.0 / lipschitz);
     double misfit = 0.0;
-    NAME(multiply_by)(blas, n, near->r, d, near->left + begin * near->r, near->r, near->right, x, d, &soon);
+    NAME(multiply_by)(blas, n, near->r, d, left, near->r, near->right, x, d, NULL);
     for (; *next < near->n_changed && near->changed[*next] < begin + n; ++*next) {
         const REAL *from = near->updated + *next * d;
         REAL *to = x + (near->changed[*next] - begin) * d;
@@ -90,7 +91,7 @@ static double NAME(form_rows)(const TYPE(Blas) * blas, const TYPE(Near) * near, 
     }
     for (int64_t s = 1; s <= near->steps; s++) {
         if (targets) NAME(add_to_points)(n, d, model->q, scores, model->coef, a);
-        NAME(multiply)(blas, n, d, a, d, near->operator_, fresh, d);
+        NAME(multiply_by)(blas, n, d, d, a, d, near->operator_, fresh, d, more && s == 1 ? &soon : NULL);
         if (s < near->steps) NAME(relaxed_cells)(n * d, (REAL)near->relaxation, step, fresh, values, seen, x, a);
         else misfit = NAME(settled_cells)(n * d, step, fresh, values, seen, x, a, near->pull);
     }

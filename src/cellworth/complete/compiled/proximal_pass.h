@@ -208,7 +208,7 @@ EXPORT int NAME(proximal_pass)(const TYPE(Blas) * blas, int mode, int64_t n, int
         if (mode == START) {
             if (near)
                 sums[0] += NAME(form_rows)(blas, near, begin, rows, d, lipschitz, v, seen, labelled ? y : NULL, model, &next_changed, x,
-                                           a, fresh, scores);
+                                           a, fresh, scores, end + rows <= n);
             else NAME(first_cells)(cells, (REAL)(1.0 / lipschitz), x, a, v, seen, sums);
             if (labelled) NAME(scores_of)(blas, rows, d, x, model, scores);
         } else {
