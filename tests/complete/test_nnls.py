@@ -102,6 +102,8 @@ def test_the_completer_without_truncation_is_that_minimiser(table, relative):
     ).fit(X)
     oracle = trace_oracle(values, observed, completer.trace_penalty_)
     left, right = completer.low_rank_
+    balance = 1e-6 * np.vdot(right, right)  # from squares, which have half the digits of their roots
+    np.testing.assert_allclose(left.T @ left, right @ right.T, atol=balance)
     assert trace_objective(left @ right, values, observed, completer.trace_penalty_) == pytest.approx(
         oracle, rel=1e-4
     )

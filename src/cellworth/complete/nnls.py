@@ -20,7 +20,14 @@ from numpy.typing import DTypeLike
 
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.complete.penalty_path import PenalisedCompleter, PenaltyUnit, largest_drop, singular_values
-from cellworth.complete.solver.factors import Factors, Watch, balance, never_stop, norm_or_one, sum_of_squares
+from cellworth.complete.solver.factors import (
+    Factors,
+    Watch,
+    balanced_factors,
+    never_stop,
+    norm_or_one,
+    sum_of_squares,
+)
 from cellworth.complete.solver.monitor import Callback
 from cellworth.complete.solver.singular_value_thresholding import shrinkage
 
@@ -211,9 +218,7 @@ class Iterate(NamedTuple):
 
     def factors(self) -> tuple[FloatArray, FloatArray]:
         """Return balanced factors of the table."""
-        X, basis = self.table, self.basis.astype(self.table.dtype)
-        n, d = X.shape
-        return balance(basis, basis.T @ X) if n < d else balance(X @ basis, basis.T)
+        return balanced_factors(self.table, self.singular_values, self.basis)
 
 
 def minimise(

@@ -71,16 +71,16 @@ TARGET static void NAME(first_cells)(int64_t n, REAL step, const REAL *restrict 
     sums[0] += 0.5 * (double)misfit;
 }
 
-/* Half of it: `point` becomes the new iterate. */
-TARGET static void NAME(last_cells)(int64_t n, const REAL *restrict fresh, const REAL *restrict x, REAL *restrict a,
-                                    const REAL *restrict v, const uint8_t *restrict seen, double *sums) {
+/* Half of it: `out` becomes the new iterate; it may be the iterate x itself. */
+TARGET static void NAME(last_cells)(int64_t n, const REAL *restrict fresh, const REAL *x, REAL *out, const REAL *restrict v,
+                                    const uint8_t *restrict seen, double *sums) {
     REAL misfit = 0, change = 0;
 #pragma omp simd reduction(+ : misfit, change)
     for (int64_t j = 0; j < n; j++) {
         REAL r = (REAL)seen[j] * (fresh[j] - v[j]), move = fresh[j] - x[j];
         misfit += r * r;
         change += move * move;
-        a[j] = fresh[j];
+        out[j] = fresh[j];
     }
     sums[0] += 0.5 * (double)misfit;
     sums[2] += (double)change;
@@ -207,14 +207,15 @@ EXPORT int NAME(proximal_pass)(const TYPE(Blas) * blas, int mode, int64_t n, int
         REAL *x = iterate + at, *a = point ? point + at : passing, *next = mode == STEP ? x : a;
         if (mode == START) {
             if (near)
-                NAME(form_rows)(blas, near, begin, rows, d, lipschitz, v, seen, labelled ? y : NULL, model, &next_changed, x, a, fresh,
-                                scores);
-            NAME(first_cells)(cells, (REAL)(1.0 / lipschitz), x, a, v, seen, sums);
+                sums[0] += NAME(form_rows)(blas, near, begin, rows, d, lipschitz, v, seen, labelled ? y : NULL, model, &next_changed, x,
+                                           a, fresh, scores, end + rows <= n);
+            else NAME(first_cells)(cells, (REAL)(1.0 / lipschitz), x, a, v, seen, sums);
             if (labelled) NAME(scores_of)(blas, rows, d, x, model, scores);
         } else {
             const int64_t bytes = d * sizeof(REAL);
             const REAL *following = end + rows <= n ? (point ? a : x) + cells : NULL;
-            const Soon soon = {{point ? x : NULL, v, seen, following}, {bytes, bytes, d, bytes}};
+            const int64_t ahead_of = point || !following ? 0 : cells; /* without points, these rows are there already */
+            const Soon soon = {{point ? x : NULL, v + ahead_of, seen + ahead_of, following}, {bytes, bytes, d, bytes}};
             if (!point) NAME(form_points)(blas, rows, d, lipschitz, v, seen, labelled ? y : NULL, ahead, x, a, scores);
             NAME(multiply_by)(blas, rows, d, d, a, d, operator_, fresh, d, &soon);
             if (labelled) {
@@ -223,10 +224,7 @@ EXPORT int NAME(proximal_pass)(const TYPE(Blas) * blas, int mode, int64_t n, int
                     sums[1] += model->weight * NAME(loss_of_row)(model->loss, 1, q, scores + i * q, y + i * q, NULL);
             }
         }
-        if (mode == LAND) {
-            NAME(last_cells)(cells, fresh, x, a, v, seen, sums);
-            if (!point) memcpy(x, fresh, cells * sizeof(REAL));
-        }
+        if (mode == LAND) NAME(last_cells)(cells, fresh, x, point ? a : x, v, seen, sums);
         if (mode == STEP) {
             int64_t left = of_block + (block_end < n ? sample : last_sample) - begin;
             if (left > rows) left = rows;

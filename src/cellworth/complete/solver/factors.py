@@ -109,13 +109,6 @@ def principal_factors(left: FloatArray, right: FloatArray) -> tuple[FloatArray, 
     return Q @ u[:, :rank], s[:rank], vt[:rank] @ P.T
 
 
-def balance(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return factors of the same product, both with the square roots of its singular values."""
-    U, s, Vt = principal_factors(left, right)
-    root = np.sqrt(s)
-    return U * root, root[:, None] * Vt
-
-
 def balanced_factors(
     X: FloatArray, singular_values: FloatArray, basis: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
