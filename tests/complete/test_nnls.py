@@ -4,7 +4,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.complete.nnls import NNLSCompleter, minimise
-from cellworth.complete.solver.singular_value_thresholding import threshold_singular_values
 from cellworth.datasets import load
 from cellworth.testing import check_completer
 from studies.protocol import make_trial, reconstruction_error
@@ -15,6 +14,7 @@ from tests.complete.low_rank_cases import (
     error_in_holes,
     fold_one_row,
     rank_five,
+    threshold_by_svd,
     tiny_tables,
     trace_objective,
     trace_oracle,
@@ -114,7 +114,7 @@ def test_a_solution_is_a_fixed_point_of_thresholding(table, relative):
     penalty = relative * np.linalg.norm(values, 2)
     fit = minimise(values, observed, penalty, min(values.shape), tol=1e-10, max_iter=20_000)
     X = fit.left @ fit.right
-    again = threshold_singular_values(X - (X - values) * observed, penalty)
+    again = threshold_by_svd(X - (X - values) * observed, penalty)
     # The rule to stop bounds a step by 1e-10 of the norm; rounding in the Gram matrix adds about 1e-8.
     assert np.linalg.norm(again - X) <= 1e-6 * np.linalg.norm(values)
 

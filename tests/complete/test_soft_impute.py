@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from cellworth.complete.nnls import NNLSCompleter
 from cellworth.complete.soft_impute import SoftImputeCompleter, soft_als
-from cellworth.complete.solver.singular_value_thresholding import threshold_singular_values
 from cellworth.datasets import load
 from cellworth.testing import check_completer
 from studies.protocol import make_trial, reconstruction_error
@@ -17,6 +16,7 @@ from tests.complete.low_rank_cases import (
     fold_one_row,
     rank_five,
     rank_oracle,
+    threshold_by_svd,
     tiny_tables,
     trace_objective,
     trace_oracle,
@@ -105,7 +105,7 @@ def test_a_solution_is_a_fixed_point_of_thresholding(table, relative):
     penalty = relative * np.linalg.norm(values, 2)
     fit = soft_als(values, observed, penalty, min(values.shape), tol=1e-10, max_iter=50_000)
     X = fit.left @ fit.right
-    again = threshold_singular_values(X - (X - values) * observed, penalty)
+    again = threshold_by_svd(X - (X - values) * observed, penalty)
     # A component whose singular value is at the threshold fades like 1 / k, so X is exact to about the
     # root of the rule to stop.
     assert np.linalg.norm(again - X) <= 1e-4 * np.linalg.norm(values)

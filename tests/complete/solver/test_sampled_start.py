@@ -27,9 +27,10 @@ from cellworth.complete.solver.sampled_start import (
     solve_in_holes,
     stride,
 )
-from cellworth.complete.solver.singular_value_thresholding import spectrum, threshold_singular_values
+from cellworth.complete.solver.singular_value_thresholding import spectrum
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.warm_start import column_means
+from tests.complete.low_rank_cases import threshold_by_svd
 from tests.conftest import need
 
 from .problems import LOSSES, blank, make_rows, objective, random_model
@@ -177,9 +178,7 @@ def test_the_start_is_much_nearer_than_column_means():
     filled, near = sampled(rows, model, 5.0)
 
     def excess(table, model):
-        shrunk = threshold_singular_values(
-            table, 5.0
-        )  # one proximal step: observed cells are those of the data
+        shrunk = threshold_by_svd(table, 5.0)  # one proximal step: observed cells are those of the data
         return objective(shrunk, rows, model, 5.0) - solved.objective[-1]
 
     assert excess(filled.astype(float), near) < 0.05 * excess(column_means(rows)[0], solved.model)
