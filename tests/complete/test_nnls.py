@@ -5,12 +5,10 @@ from hypothesis import strategies as st
 
 from cellworth.complete.nnls import NNLSCompleter, minimise
 from cellworth.datasets import load
-from cellworth.testing import check_completer
 from studies.protocol import make_trial, reconstruction_error
 from tests.complete.low_rank_cases import (
     check_everyday_use,
     check_refuses,
-    check_sensible_on_awkward_tables,
     error_in_holes,
     fold_one_row,
     rank_five,
@@ -19,34 +17,6 @@ from tests.complete.low_rank_cases import (
     trace_objective,
     trace_oracle,
 )
-from tests.complete.scikit_learn import check_with_scikit_learn
-from tests.conftest import first_quick
-
-SETTINGS = [
-    {},
-    {"scale": "minmax"},
-    {"trace_penalty": 0.5},
-    {"trace_penalty": 0.1, "penalty_unit": "relative", "truncate": False},
-    {"rank": 2},
-]
-
-
-@pytest.mark.parametrize("setting", first_quick(SETTINGS))
-def test_keeps_the_contract_of_completers(setting):
-    check_completer(NNLSCompleter(**setting))
-
-
-def test_without_scaling_keeps_the_contract_but_for_units():
-    check_completer(NNLSCompleter(scale=None), unit_free=False)
-
-
-def test_passes_every_check_of_scikit_learn():
-    check_with_scikit_learn(NNLSCompleter())
-
-
-@pytest.mark.parametrize("setting", first_quick(SETTINGS))
-def test_is_sensible_on_awkward_tables(setting):
-    check_sensible_on_awkward_tables(NNLSCompleter(**setting))
 
 
 def test_everyday_use():

@@ -6,12 +6,10 @@ from hypothesis import strategies as st
 from cellworth.complete.nnls import NNLSCompleter
 from cellworth.complete.soft_impute import SoftImputeCompleter, soft_als
 from cellworth.datasets import load
-from cellworth.testing import check_completer
 from studies.protocol import make_trial, reconstruction_error
 from tests.complete.low_rank_cases import (
     check_everyday_use,
     check_refuses,
-    check_sensible_on_awkward_tables,
     error_in_holes,
     fold_one_row,
     rank_five,
@@ -21,38 +19,6 @@ from tests.complete.low_rank_cases import (
     trace_objective,
     trace_oracle,
 )
-from tests.complete.scikit_learn import check_with_scikit_learn
-from tests.conftest import first_quick
-
-SETTINGS = [
-    {},
-    {"scale": "minmax"},
-    {"trace_penalty": 0.5},
-    {"trace_penalty": 0.1, "penalty_unit": "relative"},
-    {"rank": 2},
-    {"trace_penalty": 0.0},
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
-def test_keeps_the_contract_of_completers(setting):
-    check_completer(SoftImputeCompleter(**setting))
-
-
-@pytest.mark.slow
-def test_without_scaling_keeps_the_contract_but_for_units():
-    check_completer(SoftImputeCompleter(scale=None), unit_free=False)
-
-
-@pytest.mark.slow
-def test_passes_every_check_of_scikit_learn():
-    check_with_scikit_learn(SoftImputeCompleter())
-
-
-@pytest.mark.parametrize("setting", first_quick(SETTINGS))
-def test_is_sensible_on_awkward_tables(setting):
-    check_sensible_on_awkward_tables(SoftImputeCompleter(**setting))
 
 
 def test_everyday_use():
