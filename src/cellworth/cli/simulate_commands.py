@@ -215,7 +215,7 @@ def _native(curves: Any) -> Any:
 
 
 def _metric(table: Table) -> str:
-    return "r2" if table.target is not None and table.target.label_kind == "number" else "auc"
+    return "r2" if table.target is not None and table.target.is_number else "auc"
 
 
 def _without_nan(record: dict[str, Any]) -> dict[str, Any]:

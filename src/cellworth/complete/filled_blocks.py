@@ -22,7 +22,7 @@ from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.inputs import check_number
 from cellworth.errors import DataError, ParameterError
 from cellworth.table import Table
-from cellworth.table.column import BOUNDED, Column
+from cellworth.table.column import MEASURED, UNORDERED, Column
 from cellworth.table.encoded import Encoded
 from cellworth.table.unmeasured_column import UniformPrior
 
@@ -211,7 +211,7 @@ class Filler:
         )
         for j in np.flatnonzero(self.rules.unmeasured).tolist():
             column = self.rules.columns[j]
-            if column.kind not in ("boolean", "category"):
+            if column.kind not in UNORDERED:
                 lower[:, j], upper[:, j] = UniformPrior(column).interval(self.level)
         return lower, upper
 
@@ -222,7 +222,7 @@ class Filler:
         return [
             (replace(column, name=f"{column.name}_{end}"), cells[:, j])
             for j, column in enumerate(self.rules.columns)
-            if column.kind in BOUNDED
+            if column.kind in MEASURED
             for end, cells in zip(("lower", "upper"), ends, strict=True)
         ]
 

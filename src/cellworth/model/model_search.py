@@ -29,6 +29,7 @@ from cellworth.model.held_out_folds import HeldOutFold, HeldOutPredictions, make
 from cellworth.model.learners import quiet_about_rare_classes
 from cellworth.model.score_on_complete_rows import complete_rows_score, on_scale
 from cellworth.progress import portion, report
+from cellworth.table.target import Metric, metric_of
 
 MOST_ROWS = 4_000
 """The most labelled rows to choose on; a sample of longer tables is used."""
@@ -127,7 +128,7 @@ class ChosenModel:
     best: TriedModel
     tried: list[TriedModel]
     left_out: list[str]
-    metric: Literal["AUC", "R2"]
+    metric: Metric
 
     @property
     def name(self) -> str:
@@ -139,7 +140,7 @@ class ChosenModel:
         """Return the first candidate, where there are too few labels to score any."""
         first = TriedModel(candidates[0], None, None, 0.0)
         left_out = [each.name for each in candidates[1:]]
-        return cls(first.candidate, first, [first], left_out, "R2" if is_number else "AUC")
+        return cls(first.candidate, first, [first], left_out, metric_of(is_number=is_number))
 
 
 @quiet_about_rare_classes()
@@ -242,7 +243,7 @@ def choose_model(
         if len(equals) > 1:
             best = search.average(sorted(equals, key=lambda each: -each.rank(rows)))
             tried.append(best)
-    return ChosenModel(best.candidate, best, tried, left_out, "R2" if is_number else "AUC")
+    return ChosenModel(best.candidate, best, tried, left_out, metric_of(is_number=is_number))
 
 
 def _best_of(tried: Sequence[TriedModel], rows: DecidingRows) -> TriedModel:

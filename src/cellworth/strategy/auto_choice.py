@@ -14,7 +14,7 @@ from cellworth.errors import DataError
 from cellworth.prices import PriceList, Prices
 from cellworth.shown_numbers import in_english, shown
 from cellworth.table import ColumnLayout, Table
-from cellworth.table.target import LabelKind
+from cellworth.table.target import LabelKind, Metric
 
 CompleterName = Literal["Gaussian", "supervised"]
 
@@ -151,7 +151,7 @@ class StrategyChoice:
     fallback: str
     completer: CompleterName
     model: str
-    metric: Literal["AUC", "R2"]
+    metric: Metric
     rival: str
     lead: Lead | None
     needed: float

@@ -107,7 +107,7 @@ def _outlook(
 
     rows = sample_rows(target.values, seed)
     X, y = state.table().encode(prior=True).X[rows], target.values[rows]
-    is_number = target.label_kind == "number"
+    is_number = target.is_number
     candidate = chosen_candidate(model, state.table(), seconds=None, seed=seed, n_jobs=n_jobs)
     try:
         return outlook_of(
@@ -156,4 +156,4 @@ def _rows_of(shot: Snapshot, rows: IntArray, now: Snapshot) -> tuple[Float64Arra
 def _can_forecast(state: State, target: Target) -> bool:
     labels = target.values[~np.isnan(target.values)]
     left = state.has(*MAY_COME)[:, : state.index.features].any()
-    return bool(left and scorable(labels, classes=target.label_kind == "classes"))
+    return bool(left and scorable(labels, classes=not target.is_number))

@@ -48,7 +48,7 @@ def choose_in_use(table: Table, seed: int) -> str:
 
     target = table.target
     assert target is not None
-    is_number = target.label_kind == "number"
+    is_number = target.is_number
     names = ["ridge regression" if is_number else "logistic regression", TREES]
     rows = sample_rows(target.values, seed)
     try:
@@ -82,4 +82,4 @@ def model_in_use(log: Log, name: str, seed: int, cache: AssessmentCache) -> str:
         return cache.models[key]
     from cellworth.model.candidates import candidate_named
 
-    return candidate_named(name, is_number=target.label_kind == "number").name
+    return candidate_named(name, is_number=target.is_number).name
