@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from cellworth.arrays import AnyArray, Float64Array, IntArray
 from cellworth.blocks.thread_engine import one_core
-from cellworth.complete.inputs import check_number, check_table, measured_only, warn_left_out
+from cellworth.complete.inputs import check_choice, check_number, check_table, measured_only, warn_left_out
 from cellworth.complete.labels import is_missing
 from cellworth.errors import DataError, ParameterError
 from cellworth.model.candidates import Candidate, candidate_named, default_models, own_candidates
@@ -291,8 +291,7 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
         check_number("repeats", self.repeats, minimum=1)
         if self.seconds is not None:
             check_number("seconds", self.seconds, minimum=0)
-        if self.rows not in ("complete", "as they are"):
-            raise ParameterError(f"rows must be 'complete' or 'as they are'; got {self.rows!r}")
+        check_choice("rows", self.rows, ("complete", "as they are"))
 
 
 def class_numbers(labels: AnyArray) -> tuple[AnyArray, Float64Array]:

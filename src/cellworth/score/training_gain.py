@@ -11,7 +11,7 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.row_source import Part
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
-from cellworth.complete.inputs import check_number
+from cellworth.complete.inputs import check_choice, check_number
 from cellworth.complete.labels import unlabelled_rows
 from cellworth.complete.row_finders import LabelledRows, RowFinder, RowsAt
 from cellworth.errors import ParameterError
@@ -128,8 +128,7 @@ class TrainingGain(Memoryless):
         check_number("doubt", self.doubt, minimum=0)
         if self.doubt > 1:
             raise ParameterError(f"doubt must be at most 1; got {self.doubt!r}")
-        if self.buys not in ("both", "cells", "labels"):
-            raise ParameterError(f"buys must be 'both', 'cells' or 'labels'; got {self.buys!r}")
+        check_choice("buys", self.buys, ("both", "cells", "labels"))
 
     @property
     def labels_only(self) -> bool:
