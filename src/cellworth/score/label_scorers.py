@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.special import softmax
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.engine_protocol import Blocks, add
@@ -260,7 +261,7 @@ def entropy_reduction(
 
 def _information(labelled: Float64Array, coefficients: Float64Array) -> Float64Array:
     """Return the information (K, d, d) of labelled rows (m, d) on the coefficients of each class."""
-    P = _softmax(labelled @ coefficients)
+    P = softmax(labelled @ coefficients, axis=-1)
     return np.stack([(labelled.T * (p * (1 - p))) @ labelled for p in P.T])
 
 
@@ -283,7 +284,7 @@ class EntropyReduction:
 
     def by(self, X: Float64Array) -> Float64Array:
         """Return the reduction by the label of each row of X (n, d); O(n m K^2)."""
-        (d, K), P = self.coefficients.shape, _softmax(X @ self.coefficients)
+        (d, K), P = self.coefficients.shape, softmax(X @ self.coefficients, axis=-1)
         at_judged = self.judged @ self.coefficients
         factors = [cho_factor(each + np.eye(d) / INVERSE_PENALTY) for each in self.information]
         expected = np.zeros(len(X))
@@ -298,13 +299,8 @@ class EntropyReduction:
             for label in range(K):
                 residual = (np.arange(K) == label) - p
                 after = at_judged[:, np.newaxis] + np.einsum("kmn,nk->mnk", reach, residual)
-                expected[some] += p[:, label] * _entropy(_softmax(after)).mean(axis=0)
-        return np.asarray(_entropy(_softmax(at_judged)).mean() - expected)
-
-
-def _softmax(scores: Float64Array) -> Float64Array:
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+                expected[some] += p[:, label] * _entropy(softmax(after, axis=-1)).mean(axis=0)
+        return np.asarray(_entropy(softmax(at_judged, axis=-1)).mean() - expected)
 
 
 def _entropy(probabilities: Float64Array) -> Float64Array:
