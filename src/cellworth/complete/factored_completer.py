@@ -122,7 +122,7 @@ class FactoredCompleter(Completer):
 
     def _easier(self) -> str:
         """Return the end of the warning: what else would help."""
-        return "."
+        return ", or lower rank, which makes the problem easier."
 
 
 def check_rank(rank: object, other: str = "") -> None:

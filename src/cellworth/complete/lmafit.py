@@ -211,9 +211,6 @@ class LMaFitCompleter(FactoredCompleter):
             )
         ]
 
-    def _easier(self) -> str:
-        return ", or lower rank, which makes the problem easier."
-
 
 # Numerical kernel: arrays only.
 
