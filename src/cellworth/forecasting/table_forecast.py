@@ -20,7 +20,7 @@ from cellworth.forecasting.scores_at_depths import DEPTHS, EarlierRows, scores_a
 from cellworth.forecasting.stop_rule import NEXT
 from cellworth.model.candidates import Candidate, candidate_named, own_candidates
 from cellworth.model.completing_base import class_numbers
-from cellworth.model.cross_validation import Score, sample_rows
+from cellworth.model.cross_validation import Score, rows_to_score
 from cellworth.model.model_search import ModelProgress, check_labels, choose_model
 from cellworth.prices import AnyPrices, Prices
 from cellworth.prices.price_list import CellsLeft
@@ -154,7 +154,7 @@ def forecast(
         n_jobs=n_jobs,
         callback=_search_line() if shown else None,
     )
-    rows = sample_rows(labels.values, seed)
+    rows = rows_to_score(labels.values, seed)
     X, y = table.encode(prior=True).X[rows], labels.values[rows]
     line = ProgressLine("forecasting", len(DEPTHS) + 1) if shown else None
     return outlook_of(

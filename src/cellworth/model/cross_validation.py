@@ -113,11 +113,11 @@ def deal(y: Float64Array, folds: int, rng: np.random.Generator, *, classes: bool
     return fold
 
 
-def sample_rows(y: Float64Array, seed: int) -> IntArray:
-    """Return at most `MOST_ROWS` labelled rows, and as many others, in order."""
+def rows_to_score(y: Float64Array, seed: int, most: int = MOST_ROWS) -> IntArray:
+    """Return at most so many labelled rows, and as many others, in order."""
     rng = np.random.default_rng(seed)
     kept = [
-        rows if len(rows) <= MOST_ROWS else rng.choice(rows, MOST_ROWS, replace=False)
+        rows if len(rows) <= most else rng.choice(rows, most, replace=False)
         for rows in (np.flatnonzero(~np.isnan(y)), np.flatnonzero(np.isnan(y)))
     ]
     return np.sort(np.concatenate(kept))

@@ -21,6 +21,7 @@ from cellworth.model.cross_validation import (
     LEAST_ROWS,
     Score,
     mean_score,
+    rows_to_score,
     scorable,
     score_predictions,
     widened,
@@ -216,7 +217,7 @@ def choose_model(
             f"cell_of must have one number for each of the {np.shape(X)[1]} columns of X; got the shape "
             f"{np.shape(cell_of)}"
         )
-    some = _some_rows(labels, seed)
+    some = rows_to_score(labels, seed, MOST_ROWS)
     table, labels = np.asarray(X, dtype=np.float64)[some], labels[some]
     counts = None if weights is None else weights[some]
     tried: list[TriedModel] = []
@@ -369,13 +370,3 @@ def check_labels(y: Float64Array, *, is_number: bool, folds: int) -> None:
         f"too few labelled rows to choose a model on; expected at least {LEAST_OF_CLASS} in each of two "
         "classes. Label more rows."
     )
-
-
-def _some_rows(y: Float64Array, seed: int) -> IntArray:
-    """Return the places of at most `MOST_ROWS` labelled rows, and as many others, in order."""
-    rng = np.random.default_rng(seed)
-    kept: list[IntArray] = []
-    for rows in (np.flatnonzero(~np.isnan(y)), np.flatnonzero(np.isnan(y))):
-        some = rows if len(rows) <= MOST_ROWS else rng.choice(rows, MOST_ROWS, replace=False)
-        kept.append(some)
-    return np.sort(np.concatenate(kept))

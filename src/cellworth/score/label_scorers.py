@@ -18,6 +18,7 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.engine_protocol import Blocks, add
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
+from cellworth.complete.hold_out import sample_rows
 from cellworth.complete.labels import unlabelled_rows
 from cellworth.complete.linear_model import (
     INVERSE_PENALTY,
@@ -197,9 +198,7 @@ class ErrorReduction(Memoryless):
         completed = this_round.completed
         scaling = Scaling.of(completed, "standard")
         X = standardised(completed, scaling)
-        judged = X
-        if len(X) > JUDGED_ROWS:
-            judged = X[_judged_rows(this_round.rng, len(X))]
+        judged = X[sample_rows(len(X), JUDGED_ROWS, this_round.rng)]
         if this_round.target == "number":
             worth = variance_reduction(X, judged, ~unlabelled)
         else:
@@ -221,7 +220,7 @@ class ErrorReduction(Memoryless):
         if not model.knows_something:
             return BlockScores(completed, _same_worth, labels="only")
         sums = TableProducts.of_blocks(completed)
-        rows = _judged_rows(rng, n) if n > JUDGED_ROWS else np.arange(n)
+        rows = sample_rows(n, JUDGED_ROWS, rng)
         judged = standardised(completed.rows(rows).completed, sums.scaling)
         if code.classes is None:
             reduction = VarianceReduction(sums.labelled, judged.T @ judged)
@@ -233,11 +232,6 @@ class ErrorReduction(Memoryless):
         worths = completed.map(_entropy_of_block, shared=(sums.scaling, of_entropy))
         least = completed.reduce(_least, _lesser, worths)
         return BlockScores(completed, _raised, (worths,), (min(0.0, least),), labels="only")
-
-
-def _judged_rows(rng: np.random.Generator, n: int) -> IntArray:
-    """Draw the rows of a long table that the error is judged on."""
-    return np.sort(rng.choice(n, JUDGED_ROWS, replace=False))
 
 
 def _of_standardised(model: LinearModel, scaling: Scaling) -> Float64Array:

@@ -16,7 +16,7 @@ from cellworth.campaign.cell_values import CellStatus
 from cellworth.campaign.event_codec import Event
 from cellworth.campaign.log import Log
 from cellworth.campaign.state import State
-from cellworth.model.cross_validation import Score, deal, mean_score, sample_rows, scorable
+from cellworth.model.cross_validation import Score, deal, mean_score, rows_to_score, scorable
 from cellworth.progress import Steps, portion
 from cellworth.table import Table, Target
 from cellworth.table.target import Metric, metric_of
@@ -142,7 +142,7 @@ def learning_curve(
         return LearningCurve("AUC", "the table has no target", [], [])
     classes = not target.is_number
     metric = metric_of(is_number=target.is_number)
-    rows = sample_rows(target.values, seed)
+    rows = rows_to_score(target.values, seed)
     y = target.values[rows]
     labelled = ~np.isnan(y)
     size = int(labelled.sum())

@@ -14,7 +14,7 @@ from cellworth.campaign.event_codec import Event
 from cellworth.campaign.log import Log
 from cellworth.campaign.table_codec import unpack
 from cellworth.errors import DataError
-from cellworth.model.cross_validation import sample_rows
+from cellworth.model.cross_validation import rows_to_score
 from cellworth.table import Table
 
 GROWTH = 1.5
@@ -50,7 +50,7 @@ def choose_in_use(table: Table, seed: int) -> str:
     assert target is not None
     is_number = target.is_number
     names = ["ridge regression" if is_number else "logistic regression", TREES]
-    rows = sample_rows(target.values, seed)
+    rows = rows_to_score(target.values, seed)
     try:
         return choose_model(
             table.encode(prior=True).X[rows],
