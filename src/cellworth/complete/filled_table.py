@@ -14,6 +14,7 @@ from cellworth.cached_property import cached_property
 from cellworth.complete.filled_blocks import FilledBlocks, fill_blocks
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.hold_out import hide_cells
+from cellworth.complete.labels import tell_target
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import count, shorten
 from cellworth.table import Table
@@ -21,6 +22,7 @@ from cellworth.table.any_table import AnyTable, as_table
 from cellworth.table.column import MEASURED, UNORDERED
 from cellworth.table.encoded import ColumnLayout
 from cellworth.table.frames import GivenFrame, as_array, frame_of_columns
+from cellworth.table.target import label_kind_of
 from cellworth.table.unmeasured_column import UniformPrior
 from cellworth.table.write_table import Library, usual_library
 
@@ -268,8 +270,7 @@ def fill(
     given = GivenFrame.of(table)
     table = as_table(table, target=target)
     fitted = clone(GaussianCompleter() if completer is None else completer)
-    if table.target is not None and fitted.get_params().get("target") == "auto":
-        fitted.set_params(target=table.target.label_kind)
+    tell_target(fitted, label_kind_of(table.target))
     encoded = table.encode(prior=True)
     fitted.fit(encoded.X, table.y)
     variance = getattr(fitted, "variance_", None)

@@ -19,7 +19,7 @@ from cellworth.complete.inputs import check_choice
 from cellworth.complete.scaling import Order
 from cellworth.complete.solver.losses import Loss, loss_for
 from cellworth.errors import DataError
-from cellworth.table.target import MOST_CLASSES
+from cellworth.table.target import MOST_CLASSES, LabelKind
 
 TargetKind = Literal["auto", "classes", "number"]
 
@@ -205,6 +205,12 @@ def code_labels(y: Any, n_rows: int, loss: str, kind: TargetKind) -> Labels:
     check_consistent_length(np.empty(n_rows), y)
     code = label_code(LabelSummary.of(y, most=None), loss, kind)
     return Labels(code, *code.targets(y, n_rows))
+
+
+def tell_target(completer: Any, kind: LabelKind | None) -> None:
+    """Set what the labels hold in a completer that has the parameter ``target`` and was not told."""
+    if kind is not None and completer.get_params(deep=False).get("target") == "auto":
+        completer.set_params(target=kind)
 
 
 def label_code(summary: LabelSummary | None, loss: str, kind: TargetKind, name: str = "y") -> LabelCode:

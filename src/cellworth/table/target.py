@@ -159,6 +159,11 @@ class ClassColumn(Column):
         return f"one of the classes {listing(shown, most=10)}"
 
 
+def label_kind_of(target: Target | None) -> LabelKind | None:
+    """Return what the labels of a table are; None if it has no target."""
+    return None if target is None else target.label_kind
+
+
 def metric_of(*, is_number: bool) -> Metric:
     """Return the metric of models that predict a number, or classes."""
     return "R2" if is_number else "AUC"
