@@ -8,7 +8,6 @@ from sklearn.metrics import log_loss
 from cellworth.complete import class_trees, extra_trees
 from cellworth.complete.class_trees import grow_class_trees
 from cellworth.complete.compiled.library import kernels
-from tests.conftest import need
 
 SETTINGS = {"n_trees": 8, "n_rows": 70, "leaf": 2, "most_features": 30}
 
@@ -21,6 +20,7 @@ def clusters(seed, m=100, f=5, q=3):
     return X, drawn % q
 
 
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize(
     ("shape", "settings"),
     [
@@ -35,7 +35,6 @@ def clusters(seed, m=100, f=5, q=3):
 )
 @pytest.mark.parametrize("kind", ["smooth", "tied", "constant"])
 def test_compiled_and_numpy_grow_the_same_trees(shape, settings, kind, monkeypatch):
-    need(kernels() is not None, "the compiled kernels: python -m cellworth.complete.compiled.build")
     X, y = clusters(0, *shape)
     if kind == "tied":
         X = X.round()
