@@ -69,14 +69,19 @@ def first_quick(cases, ids=str):
     ]
 
 
+def data_folder(whose: str, name: str) -> Path:
+    """Return a folder of data sets; without it, skip the test."""
+    root = os.environ.get("CELLWORTH_DATA")
+    need(root is not None, f"{whose} data: set CELLWORTH_DATA to the folder that holds {name}/")
+    folder = Path(root) / name
+    need(folder.is_dir(), f"{whose} data: {folder} is not a folder")
+    return folder
+
+
 @pytest.fixture(scope="session")
 def paper_folder() -> Path:
     """Return the folder of the paper's six tables."""
-    root = os.environ.get("CELLWORTH_DATA")
-    need(root is not None, "the paper's data: set CELLWORTH_DATA to the folder that holds paper/")
-    folder = Path(root) / "paper"
-    need(folder.is_dir(), f"the paper's data: {folder} is not a folder")
-    return folder
+    return data_folder("the paper's", "paper")
 
 
 @pytest.fixture

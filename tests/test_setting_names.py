@@ -101,7 +101,7 @@ ONLY_PYTHON = {
     "testing": "contracts for programmers",
     "strategy/registry.py": "registers strategies",
     "prices/group.py": "shows itself in Python",
-    "prices/price_rules.py": "shows itself in Python",
+    "prices/cell_prices.py": "shows itself in Python",
     "table/read_arrays.py": "arrays",
     "table/frames.py": "frames",
     "table/any_table.py": "frames and arrays",

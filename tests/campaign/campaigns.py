@@ -81,6 +81,13 @@ def begin(table=None, *, store=None, clock=None, **keywords):
 VALUES = {"dose": 21.5, "age": 47, "stage": "II", "hue": "green", "smokes": True, "visit": "2024-02-03"}
 
 
+def hole(campaign, column="dose", which=0):
+    """Return the row and column of a hole of the table that the campaign began with."""
+    table = campaign.table
+    rows = np.flatnonzero(table.holes[:, table.column_index(column)])
+    return table.row_ids[rows[which]], column
+
+
 def answers_to(batch):
     """Return an answer for each purchase."""
     return {(purchase.row, purchase.column): VALUES[purchase.column] for purchase in batch}

@@ -8,18 +8,12 @@ import pytest
 
 from cellworth import Prices, Table
 from cellworth.errors import ConflictError, DataError, ParameterError
-from tests.campaign.campaigns import Clock, answers_to, begin, cells, make_table
+from tests.campaign.campaigns import Clock, answers_to, begin, cells, hole, make_table
 
 
 @pytest.fixture
 def campaign():
     return begin()
-
-
-def hole(campaign, column="dose", which=0):
-    table = campaign.table
-    rows = np.flatnonzero(table.holes[:, table.column_index(column)])
-    return table.row_ids[rows[which]], column
 
 
 @pytest.mark.parametrize(

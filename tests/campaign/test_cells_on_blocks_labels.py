@@ -13,7 +13,7 @@ from cellworth.campaign.stores import MemoryStore
 from cellworth.errors import ConflictError, DataError, QuestionedError
 from cellworth.strategy.registry import unregister
 from tests.campaign.campaigns import Clock
-from tests.campaign.on_blocks import shown
+from tests.campaign.on_blocks import settle, shown
 from tests.strategy.labelled_in_part import both_without_labels
 from tests.strategy.test_block_batch_labels import NORMAL, SCORERS, Draw
 
@@ -84,15 +84,8 @@ def test_the_same_happens_as_in_memory(tables, which, data):
         assert lists[0].cells == lists[1].cells
         assert [p.price for p in lists[0]] == [p.price for p in lists[1]]
         assert [p.why for p in lists[0]] == [p.why for p in lists[1]]
-        cells = list(answers_for(lists[0], tables[which][1], rng).items())
-        fate = [data.draw(st.sampled_from(["tell", "tell", "refuse", "cancel", "take"])) for _ in cells]
-        for campaign in both:
-            some = {what: [c for c, f in zip(cells, fate, strict=True) if f == what] for what in set(fate)}
-            campaign.tell(dict(some.get("tell", [])))
-            for cell, _ in some.get("refuse", []):
-                campaign.refuse([cell], "no")
-            campaign.cancel([cell for cell, _ in some.get("cancel", [])])
-            campaign.take([cell for cell, _ in some.get("take", [])], who="Ann")
+        answers = answers_for(lists[0], tables[which][1], rng)
+        settle(both, answers, data, ["tell", "tell", "refuse", "cancel", "take"])
         assert shown(both[0]) == shown(both[1])
         assert labels_of(both[0]) == labels_of(both[1])
     assert len({campaign.number for campaign in both}) == 1

@@ -1,7 +1,5 @@
 """What can be bought, and what cells owe that share fees."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,13 +7,12 @@ from hypothesis import strategies as st
 
 from cellworth import Campaign, Table
 from cellworth.blocks import ThreadEngine
-from cellworth.blocks.cell_rules import TableBlock
 from cellworth.campaign.budget_and_prices import BudgetAndPrices
 from cellworth.campaign.choosing import Limits
 from cellworth.campaign.log import Log
 from cellworth.campaign.stores import MemoryStore
 from tests.campaign.campaigns import Clock, begin, make_table
-from tests.campaign.on_blocks import FEES, begin_both, make_tables, shown, values_for
+from tests.campaign.on_blocks import FEES, begin_both, counted_reads, make_tables, settle, shown, values_for
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -52,15 +49,8 @@ def test_the_same_happens_as_in_memory(tables, which, prices, data):
         assert lists[0].cells == lists[1].cells
         assert [p.price for p in lists[0]] == [p.price for p in lists[1]]
         assert [p.why for p in lists[0]] == [p.why for p in lists[1]]
-        cells = list(values_for(lists[0], tables[which][1], rng).items())
-        fate = [data.draw(st.sampled_from(["tell", "refuse", "cancel", "leave", "take"])) for _ in cells]
-        for campaign in both:
-            some = {what: [c for c, f in zip(cells, fate, strict=True) if f == what] for what in set(fate)}
-            campaign.tell(dict(some.get("tell", [])))
-            for cell, _ in some.get("refuse", []):
-                campaign.refuse([cell], "no")
-            campaign.cancel([cell for cell, _ in some.get("cancel", [])])
-            campaign.take([cell for cell, _ in some.get("take", [])], who="Ann")
+        answers = values_for(lists[0], tables[which][1], rng)
+        settle(both, answers, data, ["tell", "refuse", "cancel", "leave", "take"])
         assert shown(both[0]) == shown(both[1])
     assert len({campaign.number for campaign in both}) == 1
 
@@ -116,14 +106,7 @@ def test_how_often_an_ask_reads_the_table(tmp_path, monkeypatch, strategy, passe
     frame = {name: pa.array(factor + rng.normal(size=n), mask=holes[:, j]) for j, name in enumerate("abcd")}
     frame["ill"] = pa.array(factor > 0, mask=rng.random(n) < 0.3)
     pq.write_table(pa.table(frame), tmp_path / "table.parquet", row_group_size=3_000)
-    reads: Counter[int] = Counter()
-    cells = TableBlock.cells
-
-    def counted(block):
-        reads[block.start] += 1
-        return cells(block)
-
-    monkeypatch.setattr(TableBlock, "cells", counted)
+    reads = counted_reads(monkeypatch)
     table = Table.open(tmp_path, target="ill", engine=ThreadEngine(1, 3_000))
     campaign = Campaign.create(table, store=MemoryStore(), strategy=strategy, budget=100)
     for expected in passes:

@@ -14,7 +14,7 @@ from cellworth.campaign.event_codec import Event
 from cellworth.campaign.spending import Spending, Terms
 from cellworth.campaign.state import State
 from cellworth.errors import DataError
-from tests.campaign.campaigns import Clock, answers_to, begin
+from tests.campaign.campaigns import Clock, answers_to, begin, hole
 from tests.campaign.test_spending import asked, owed
 
 
@@ -43,12 +43,6 @@ def test_money_is_reserved_spent_and_released():
 @pytest.fixture
 def campaign():
     return begin()
-
-
-def hole(campaign, column="dose", which=0):
-    table = campaign.table
-    rows = np.flatnonzero(table.holes[:, table.column_index(column)])
-    return table.row_ids[rows[which]], column
 
 
 def test_a_late_answer_counts_and_costs():

@@ -1,15 +1,12 @@
 """Cells of a table in row blocks, their prices and worths: those of the same table in memory."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
 
 from cellworth import Campaign, Prices
-from cellworth.blocks.cell_rules import TableBlock
 from cellworth.campaign.stores import MemoryStore
 from cellworth.errors import ParameterError
-from tests.campaign.on_blocks import FEES, begin_both, make_tables, values_for
+from tests.campaign.on_blocks import FEES, begin_both, counted_reads, make_tables, with_every_status
 from tests.strategy.labelled_in_part import both_without_labels
 
 pytest.importorskip("pyarrow")
@@ -20,15 +17,6 @@ TOTALS = ("rows", "known", "bought", "refused", "asked", "available", "worth", "
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
     return make_tables(tmp_path_factory.mktemp("worths"))
-
-
-def go_on(both, whole):
-    """Let the same happen in both: cells of every status, and a new row."""
-    for campaign in both:
-        batch = campaign.ask(count=9)
-        campaign.refuse([(each.row, each.column) for each in batch[:3]], "no")
-        campaign.tell(values_for(batch[3:6], whole, np.random.default_rng(1)))
-        campaign.extend({"New P1": {"weight": 71.5}})
 
 
 def assert_same(found, expected):
@@ -44,7 +32,7 @@ def assert_same(found, expected):
 @pytest.mark.parametrize("strategy", ["recommended", "posterior", "random"])
 def test_cells_are_those_in_memory(tables, which, prices, strategy):
     both = begin_both(tables, which, prices=prices, strategy=strategy)
-    go_on(both, tables[which][1])
+    with_every_status(both, tables[which][1])
     big, small = both
     expected = small.cells()
     assert_same(big.cells(), expected)
@@ -68,14 +56,7 @@ def test_labels_that_are_for_sale_are_the_last_column(tmp_path):
 def test_only_the_blocks_of_the_rows_are_read_once_the_round_is_there(tables, monkeypatch):
     big, _ = begin_both(tables, "numbers", strategy="posterior")
     big.cells(0, 1)
-    reads: Counter[int] = Counter()
-    cells = TableBlock.cells
-
-    def counted(block):
-        reads[block.start] += 1
-        return cells(block)
-
-    monkeypatch.setattr(TableBlock, "cells", counted)
+    reads = counted_reads(monkeypatch)
     big.cells(30, 31)
     assert list(reads.values()) == [1]
     big.worths.totals()

@@ -67,6 +67,12 @@ def trace_oracle(values, observed, penalty):
     return trace_objective(X.value, values, observed, penalty)
 
 
+def threshold_by_svd(A, threshold):
+    """Return the table nearest to A under a penalty on its trace norm, by a full SVD."""
+    U, sigma, Vt = np.linalg.svd(A, full_matrices=False)
+    return (U * np.maximum(sigma - threshold, 0)) @ Vt
+
+
 def rank_oracle(values, observed, rank, starts=10, seed=0):
     """Return the least 1/2 ||R(UV - values)||^2 over factors of that rank, best of many random starts."""
     (n, d), rng = values.shape, np.random.default_rng(seed)

@@ -5,10 +5,9 @@ import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.metrics import log_loss
 
-from cellworth.complete import class_trees
+from cellworth.complete import class_trees, extra_trees
 from cellworth.complete.class_trees import grow_class_trees
 from cellworth.complete.compiled.library import kernels
-from tests.conftest import need
 
 SETTINGS = {"n_trees": 8, "n_rows": 70, "leaf": 2, "most_features": 30}
 
@@ -21,6 +20,7 @@ def clusters(seed, m=100, f=5, q=3):
     return X, drawn % q
 
 
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize(
     ("shape", "settings"),
     [
@@ -35,7 +35,6 @@ def clusters(seed, m=100, f=5, q=3):
 )
 @pytest.mark.parametrize("kind", ["smooth", "tied", "constant"])
 def test_compiled_and_numpy_grow_the_same_trees(shape, settings, kind, monkeypatch):
-    need(kernels() is not None, "the compiled kernels: python -m cellworth.complete.compiled.build")
     X, y = clusters(0, *shape)
     if kind == "tied":
         X = X.round()
@@ -44,7 +43,8 @@ def test_compiled_and_numpy_grow_the_same_trees(shape, settings, kind, monkeypat
     new = np.random.default_rng(9).normal(size=(50, shape[1]))
     grown, predicted = [], []
     for library in (kernels, lambda: None):
-        monkeypatch.setattr(class_trees, "kernels", library)
+        for module in (class_trees, extra_trees):
+            monkeypatch.setattr(module, "kernels", library)
         grown.append(grow_class_trees(X, y, 4, rng=np.random.default_rng(1), **SETTINGS | settings))
         predicted.append(grown[-1].trees.predict(new))
     np.testing.assert_array_equal(predicted[0], predicted[1])

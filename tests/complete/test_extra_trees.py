@@ -7,7 +7,6 @@ from sklearn.ensemble import ExtraTreesRegressor
 from cellworth.complete import extra_trees
 from cellworth.complete.compiled.library import kernels
 from cellworth.complete.extra_trees import grow_trees
-from tests.conftest import need
 
 SETTINGS = {"n_trees": 8, "n_rows": 70, "leaf": 2, "most_features": 30}
 
@@ -23,6 +22,7 @@ def without_kernels(monkeypatch):
     monkeypatch.setattr(extra_trees, "kernels", lambda: None)
 
 
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize(
     ("shape", "settings"),
     [
@@ -37,7 +37,6 @@ def without_kernels(monkeypatch):
 )
 @pytest.mark.parametrize("kind", ["smooth", "tied", "constant"])
 def test_compiled_and_numpy_grow_the_same_trees(shape, settings, kind, monkeypatch):
-    need(kernels() is not None, "the compiled kernels: python -m cellworth.complete.compiled.build")
     X, y = curved(0, *shape)
     if kind == "tied":
         X, y = X.round(), y.round()

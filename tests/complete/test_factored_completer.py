@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from cellworth.complete.factored_completer import (
     check_rank,
@@ -12,9 +13,76 @@ from cellworth.complete.factored_completer import (
     shrink_rows,
 )
 from cellworth.complete.hold_out import HeldOut
+from cellworth.complete.lmafit import LMaFitCompleter
+from cellworth.complete.nnls import NNLSCompleter
+from cellworth.complete.optspace import OptSpaceCompleter
+from cellworth.complete.soft_impute import SoftImputeCompleter
 from cellworth.complete.solver.factors import Factors
 from cellworth.errors import ParameterError
-from tests.complete.low_rank_cases import fold_one_row
+from cellworth.testing import check_completer
+from tests.complete.low_rank_cases import check_sensible_on_awkward_tables, fold_one_row
+from tests.complete.scikit_learn import check_with_scikit_learn
+
+COMPLETERS = [
+    LMaFitCompleter(),
+    LMaFitCompleter(scale="minmax"),
+    LMaFitCompleter(rank_strategy="decrease"),
+    LMaFitCompleter(rank=2, rank_strategy="fixed"),
+    LMaFitCompleter(ridge=0.01),
+    NNLSCompleter(),
+    NNLSCompleter(scale="minmax"),
+    NNLSCompleter(trace_penalty=0.5),
+    NNLSCompleter(trace_penalty=0.1, penalty_unit="relative", truncate=False),
+    NNLSCompleter(rank=2),
+    OptSpaceCompleter(),
+    OptSpaceCompleter(scale="minmax"),
+    OptSpaceCompleter(rank="spectrum"),
+    OptSpaceCompleter(rank=3),
+    OptSpaceCompleter(ridge=0.01),
+    OptSpaceCompleter(incoherence=0.1),
+    SoftImputeCompleter(),
+    SoftImputeCompleter(scale="minmax"),
+    SoftImputeCompleter(trace_penalty=0.5),
+    SoftImputeCompleter(trace_penalty=0.1, penalty_unit="relative"),
+    SoftImputeCompleter(rank=2),
+    SoftImputeCompleter(trace_penalty=0.0),
+]
+WITHOUT_RIDGE = [LMaFitCompleter(ridge=0.0), OptSpaceCompleter(ridge=0.0)]
+EACH_AS_IT_COMES = [LMaFitCompleter(), NNLSCompleter(), OptSpaceCompleter(), SoftImputeCompleter()]
+
+
+def first_of_each_quick(completers, quick):
+    """Return parameters of a test: slow but for these completers as they come."""
+    as_they_come = {repr(kind()) for kind in quick}
+    return [
+        pytest.param(each, id=repr(each), marks=[] if repr(each) in as_they_come else pytest.mark.slow)
+        for each in completers
+    ]
+
+
+@pytest.mark.parametrize(
+    "completer", first_of_each_quick([*COMPLETERS, *WITHOUT_RIDGE], (LMaFitCompleter, NNLSCompleter))
+)
+def test_keeps_the_contract_of_completers(completer):
+    check_completer(completer)
+
+
+@pytest.mark.parametrize("completer", first_of_each_quick(EACH_AS_IT_COMES, (LMaFitCompleter, NNLSCompleter)))
+def test_without_scaling_keeps_the_contract_but_for_units(completer):
+    check_completer(clone(completer).set_params(scale=None), unit_free=False)
+
+
+@pytest.mark.parametrize("completer", first_of_each_quick(EACH_AS_IT_COMES, (LMaFitCompleter, NNLSCompleter)))
+def test_passes_every_check_of_scikit_learn(completer):
+    check_with_scikit_learn(completer)
+
+
+@pytest.mark.parametrize(
+    "completer",
+    first_of_each_quick(COMPLETERS, (LMaFitCompleter, NNLSCompleter, SoftImputeCompleter)),
+)
+def test_is_sensible_on_awkward_tables(completer):
+    check_sensible_on_awkward_tables(completer)
 
 
 def low_rank(rng, n, d, rank):

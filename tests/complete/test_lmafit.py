@@ -6,12 +6,10 @@ from hypothesis import strategies as st
 from cellworth.complete.lmafit import LMaFitCompleter, grow, rank_at_gap, relax, stationarity
 from cellworth.complete.solver.factors import leading_directions, residual
 from cellworth.datasets import load
-from cellworth.testing import check_completer
 from studies.protocol import make_trial, reconstruction_error
 from tests.complete.low_rank_cases import (
     check_everyday_use,
     check_refuses,
-    check_sensible_on_awkward_tables,
     error_in_holes,
     exactly_low_rank,
     fold_one_row,
@@ -20,40 +18,11 @@ from tests.complete.low_rank_cases import (
     rank_oracle,
     tiny_tables,
 )
-from tests.complete.scikit_learn import check_with_scikit_learn
-from tests.conftest import first_quick
-
-SETTINGS = [
-    {},
-    {"scale": "minmax"},
-    {"rank_strategy": "decrease"},
-    {"rank": 2, "rank_strategy": "fixed"},
-    {"ridge": 0.01},
-    {"ridge": 0.0},
-]
 
 
 def solve(values, observed, rank, tol, max_iter=20_000):
     _, V = leading_directions(values, rank)
     return relax(values, observed, values @ V, V.T, tol=tol, max_iter=max_iter)
-
-
-@pytest.mark.parametrize("setting", first_quick(SETTINGS))
-def test_keeps_the_contract_of_completers(setting):
-    check_completer(LMaFitCompleter(**setting))
-
-
-def test_without_scaling_keeps_the_contract_but_for_units():
-    check_completer(LMaFitCompleter(scale=None), unit_free=False)
-
-
-def test_passes_every_check_of_scikit_learn():
-    check_with_scikit_learn(LMaFitCompleter())
-
-
-@pytest.mark.parametrize("setting", first_quick(SETTINGS[:-1]))
-def test_is_sensible_on_awkward_tables(setting):
-    check_sensible_on_awkward_tables(LMaFitCompleter(**setting))
 
 
 def test_everyday_use():

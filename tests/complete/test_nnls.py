@@ -4,49 +4,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.complete.nnls import NNLSCompleter, minimise
-from cellworth.complete.solver.singular_value_thresholding import threshold_singular_values
 from cellworth.datasets import load
-from cellworth.testing import check_completer
 from studies.protocol import make_trial, reconstruction_error
 from tests.complete.low_rank_cases import (
     check_everyday_use,
     check_refuses,
-    check_sensible_on_awkward_tables,
     error_in_holes,
-    fold_one_row,
     rank_five,
+    threshold_by_svd,
     tiny_tables,
     trace_objective,
     trace_oracle,
 )
-from tests.complete.scikit_learn import check_with_scikit_learn
-from tests.conftest import first_quick
-
-SETTINGS = [
-    {},
-    {"scale": "minmax"},
-    {"trace_penalty": 0.5},
-    {"trace_penalty": 0.1, "penalty_unit": "relative", "truncate": False},
-    {"rank": 2},
-]
-
-
-@pytest.mark.parametrize("setting", first_quick(SETTINGS))
-def test_keeps_the_contract_of_completers(setting):
-    check_completer(NNLSCompleter(**setting))
-
-
-def test_without_scaling_keeps_the_contract_but_for_units():
-    check_completer(NNLSCompleter(scale=None), unit_free=False)
-
-
-def test_passes_every_check_of_scikit_learn():
-    check_with_scikit_learn(NNLSCompleter())
-
-
-@pytest.mark.parametrize("setting", first_quick(SETTINGS))
-def test_is_sensible_on_awkward_tables(setting):
-    check_sensible_on_awkward_tables(NNLSCompleter(**setting))
 
 
 def test_everyday_use():
@@ -80,18 +49,6 @@ def test_paper_table_is_filled_no_worse_than_in_the_paper(paper_folder):
     assert reconstruction_error(NNLSCompleter().fit_transform(trial.holed), trial.truth) < 0.12
 
 
-@settings(max_examples=25)
-@given(table=tiny_tables(), relative=st.sampled_from([0.5, 0.1, 0.02]))
-def test_reaches_the_objective_of_a_semidefinite_program(table, relative):
-    values, observed = table
-    penalty = relative * np.linalg.norm(values, 2)
-    oracle = trace_oracle(values, observed, penalty)
-    fit = minimise(values, observed, penalty, min(values.shape), tol=1e-8, max_iter=5000)
-    assert fit.objective[-1] == pytest.approx(oracle, rel=1e-4)
-    ours = trace_objective(fit.left @ fit.right, values, observed, penalty)
-    assert ours == pytest.approx(fit.objective[-1], rel=1e-8)
-
-
 @settings(max_examples=15)
 @given(table=tiny_tables(), relative=st.sampled_from([0.5, 0.1]))
 def test_the_completer_without_truncation_is_that_minimiser(table, relative):
@@ -116,7 +73,7 @@ def test_a_solution_is_a_fixed_point_of_thresholding(table, relative):
     penalty = relative * np.linalg.norm(values, 2)
     fit = minimise(values, observed, penalty, min(values.shape), tol=1e-10, max_iter=20_000)
     X = fit.left @ fit.right
-    again = threshold_singular_values(X - (X - values) * observed, penalty)
+    again = threshold_by_svd(X - (X - values) * observed, penalty)
     # The rule to stop bounds a step by 1e-10 of the norm; rounding in the Gram matrix adds about 1e-8.
     assert np.linalg.norm(again - X) <= 1e-6 * np.linalg.norm(values)
 
@@ -143,10 +100,3 @@ def test_long_steps_and_continuation_change_the_way_but_not_the_end():
     difference = continued.left @ continued.right - plain.left @ plain.right
     # F is not strongly convex in the holes: 2e-7 measured for a stopping rule of 1e-9.
     assert np.linalg.norm(difference) <= 1e-5 * np.linalg.norm(values)
-
-
-def test_new_rows_are_ridge_regressions():
-    _, _, holed = rank_five(3)
-    completer = NNLSCompleter(scale=None, trace_penalty=2.0).fit(holed[:300])
-    row = fold_one_row(holed[500], completer.low_rank_[1], 2.0)
-    np.testing.assert_allclose(completer.transform(holed[500:501])[0], row, rtol=1e-6)

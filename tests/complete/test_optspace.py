@@ -14,12 +14,10 @@ from cellworth.complete.optspace import (
     trim,
 )
 from cellworth.datasets import load
-from cellworth.testing import check_completer
 from studies.protocol import make_trial, reconstruction_error
 from tests.complete.low_rank_cases import (
     check_everyday_use,
     check_refuses,
-    check_sensible_on_awkward_tables,
     error_in_holes,
     exactly_low_rank,
     noisy_table,
@@ -27,17 +25,6 @@ from tests.complete.low_rank_cases import (
     rank_oracle,
     tiny_tables,
 )
-from tests.complete.scikit_learn import check_with_scikit_learn
-
-SETTINGS = [
-    {},
-    {"scale": "minmax"},
-    {"rank": "spectrum"},
-    {"rank": 3},
-    {"ridge": 0.01},
-    {"incoherence": 0.1},
-    {"ridge": 0.0},
-]
 
 
 def solve(values, observed, rank, tol, max_iter=5000):
@@ -47,28 +34,6 @@ def solve(values, observed, rank, tol, max_iter=5000):
 
 def orthonormal(rng, n, r):
     return np.linalg.qr(rng.normal(size=(n, r)))[0]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
-def test_keeps_the_contract_of_completers(setting):
-    check_completer(OptSpaceCompleter(**setting))
-
-
-@pytest.mark.slow
-def test_without_scaling_keeps_the_contract_but_for_units():
-    check_completer(OptSpaceCompleter(scale=None), unit_free=False)
-
-
-@pytest.mark.slow
-def test_passes_every_check_of_scikit_learn():
-    check_with_scikit_learn(OptSpaceCompleter())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("setting", SETTINGS[:-1], ids=str)
-def test_is_sensible_on_awkward_tables(setting):
-    check_sensible_on_awkward_tables(OptSpaceCompleter(**setting))
 
 
 def test_everyday_use():

@@ -18,7 +18,7 @@ from cellworth.complete.proximal_without_iterate import (
 )
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.solver.linear_part import LabelledSums, LinearPart
-from cellworth.complete.solver.singular_value_thresholding import threshold_singular_values
+from tests.complete.low_rank_cases import threshold_by_svd
 
 pytestmark = pytest.mark.skipif(kernels() is None, reason="the compiled kernels are not built")
 
@@ -92,7 +92,7 @@ def test_the_sums_of_a_pass_are_those_of_rows_solved_one_by_one(kind):
     np.testing.assert_allclose(point.residual, e.T @ e, rtol=1e-7, atol=1e-9)
     step = proximal_step(point, weights, penalty=0.8)
     L = model.lipschitz()
-    shrunk = threshold_singular_values(z + e / L, 0.8 / L)
+    shrunk = threshold_by_svd(z + e / L, 0.8 / L)
     np.testing.assert_allclose(e @ step.T, shrunk, atol=1e-7)
     assert step.gradient == pytest.approx(L * np.linalg.norm(z - shrunk), rel=1e-6)
     best = step.best_S(0.8)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from cellworth.complete import scaling as scaling_module
 from cellworth.complete.scaling import (
-    SCALES,
     Scaling,
     changed_rows,
     column_ranges,
@@ -18,6 +17,8 @@ from cellworth.complete.scaling import (
 from cellworth.errors import ParameterError
 
 X = np.array([[1.0, -5.0, 7.0], [np.nan, 15.0, 7.0], [3.0, np.nan, 7.0], [2.0, 0.0, 7.0]])
+
+SCALES = ("minmax", "standard", None)
 
 
 def test_ranges_become_0_to_1():

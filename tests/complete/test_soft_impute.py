@@ -5,54 +5,18 @@ from hypothesis import strategies as st
 
 from cellworth.complete.nnls import NNLSCompleter
 from cellworth.complete.soft_impute import SoftImputeCompleter, soft_als
-from cellworth.complete.solver.singular_value_thresholding import threshold_singular_values
 from cellworth.datasets import load
-from cellworth.testing import check_completer
 from studies.protocol import make_trial, reconstruction_error
 from tests.complete.low_rank_cases import (
     check_everyday_use,
     check_refuses,
-    check_sensible_on_awkward_tables,
     error_in_holes,
-    fold_one_row,
     rank_five,
     rank_oracle,
+    threshold_by_svd,
     tiny_tables,
     trace_objective,
-    trace_oracle,
 )
-from tests.complete.scikit_learn import check_with_scikit_learn
-from tests.conftest import first_quick
-
-SETTINGS = [
-    {},
-    {"scale": "minmax"},
-    {"trace_penalty": 0.5},
-    {"trace_penalty": 0.1, "penalty_unit": "relative"},
-    {"rank": 2},
-    {"trace_penalty": 0.0},
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
-def test_keeps_the_contract_of_completers(setting):
-    check_completer(SoftImputeCompleter(**setting))
-
-
-@pytest.mark.slow
-def test_without_scaling_keeps_the_contract_but_for_units():
-    check_completer(SoftImputeCompleter(scale=None), unit_free=False)
-
-
-@pytest.mark.slow
-def test_passes_every_check_of_scikit_learn():
-    check_with_scikit_learn(SoftImputeCompleter())
-
-
-@pytest.mark.parametrize("setting", first_quick(SETTINGS))
-def test_is_sensible_on_awkward_tables(setting):
-    check_sensible_on_awkward_tables(SoftImputeCompleter(**setting))
 
 
 def test_everyday_use():
@@ -85,18 +49,6 @@ def test_paper_table_is_filled_well(paper_folder):
     assert reconstruction_error(SoftImputeCompleter().fit_transform(trial.holed), trial.truth) < 0.12
 
 
-@settings(max_examples=25)
-@given(table=tiny_tables(), relative=st.sampled_from([0.5, 0.1, 0.02]))
-def test_reaches_the_objective_of_a_semidefinite_program(table, relative):
-    values, observed = table
-    penalty = relative * np.linalg.norm(values, 2)
-    oracle = trace_oracle(values, observed, penalty)
-    fit = soft_als(values, observed, penalty, min(values.shape), tol=1e-8, max_iter=20_000)
-    assert fit.objective[-1] == pytest.approx(oracle, rel=1e-4)
-    ours = trace_objective(fit.left @ fit.right, values, observed, penalty)
-    assert ours == pytest.approx(fit.objective[-1], rel=1e-8)
-
-
 @pytest.mark.slow
 @settings(max_examples=30)
 @given(table=tiny_tables(), relative=st.sampled_from([0.5, 0.1]))
@@ -105,7 +57,7 @@ def test_a_solution_is_a_fixed_point_of_thresholding(table, relative):
     penalty = relative * np.linalg.norm(values, 2)
     fit = soft_als(values, observed, penalty, min(values.shape), tol=1e-10, max_iter=50_000)
     X = fit.left @ fit.right
-    again = threshold_singular_values(X - (X - values) * observed, penalty)
+    again = threshold_by_svd(X - (X - values) * observed, penalty)
     # A component whose singular value is at the threshold fades like 1 / k, so X is exact to about the
     # root of the rule to stop.
     assert np.linalg.norm(again - X) <= 1e-4 * np.linalg.norm(values)
@@ -152,10 +104,3 @@ def test_without_a_penalty_it_is_least_squares_of_the_rank():
 def test_a_rank_is_a_limit():
     _, _, holed = rank_five(0)
     assert SoftImputeCompleter(rank=3).fit(holed[:300]).rank_ == 3
-
-
-def test_new_rows_are_ridge_regressions():
-    _, _, holed = rank_five(3)
-    completer = SoftImputeCompleter(scale=None, trace_penalty=2.0).fit(holed[:300])
-    row = fold_one_row(holed[500], completer.low_rank_[1], 2.0)
-    np.testing.assert_allclose(completer.transform(holed[500:501])[0], row, rtol=1e-6)

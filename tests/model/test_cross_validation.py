@@ -6,13 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import r2_score, roc_auc_score
 
-from cellworth.model import cross_validation
 from cellworth.model.cross_validation import (
     Score,
     area,
     deal,
     explained,
-    sample_rows,
+    rows_to_score,
     scorable,
 )
 
@@ -121,8 +120,7 @@ def test_a_rare_class_has_no_area_of_its_own():
     assert scorable(y[:6], classes=True) == []
 
 
-def test_long_tables_are_sampled(monkeypatch):
-    monkeypatch.setattr(cross_validation, "MOST_ROWS", 100)
-    rows = sample_rows(np.where(np.arange(300) % 2, np.nan, 1.0), 0)
+def test_long_tables_are_sampled():
+    rows = rows_to_score(np.where(np.arange(300) % 2, np.nan, 1.0), 0, most=100)
     assert (len(rows), int((rows % 2).sum())) == (200, 100)
     assert (np.diff(rows) > 0).all()

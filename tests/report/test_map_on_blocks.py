@@ -9,7 +9,7 @@ from cellworth import Campaign, Prices
 from cellworth.campaign.stores import MemoryStore
 from cellworth.report import cell_map_summary, columns_summary, row_summary
 from cellworth.report.row_summaries import guesses_summary, row_guesses
-from tests.campaign.on_blocks import FEES, begin_both, make_tables, values_for
+from tests.campaign.on_blocks import FEES, begin_both, make_tables, with_every_status
 from tests.strategy.labelled_in_part import both_without_labels
 
 pytest.importorskip("pyarrow")
@@ -20,12 +20,7 @@ def both(request, tmp_path_factory):
     """A campaign on blocks and one in memory, with cells of every status."""
     tables = make_tables(tmp_path_factory.mktemp("maps"))
     pair = begin_both(tables, request.param, prices=FEES, strategy="recommended")
-    for campaign in pair:
-        batch = campaign.ask(count=9)
-        campaign.refuse([(each.row, each.column) for each in batch[:3]], "no")
-        campaign.tell(values_for(batch[3:6], tables[request.param][1], np.random.default_rng(1)))
-        campaign.extend({"New P1": {"weight": 71.5}})
-    return pair
+    return with_every_status(pair, tables[request.param][1])
 
 
 def assert_alike(found, expected, path=""):

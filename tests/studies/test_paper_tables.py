@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -14,28 +13,10 @@ from studies.paper.experiments import FROM_RATIOS, PUBLISHED_CURVES, PUBLISHED_R
 from studies.paper.report import WRITERS
 from studies.paper.tables import Grid, escape_latex, to_csv, to_html, to_latex
 from studies.published import SHARES, TABLE_2
+from tests.report.pages import Strict
 from tests.studies.made_up import buying_rows, completion_rows
 
 METHODS = ("Supervised", "OptSpace", "LMaFit", "NNLS", "SoftImpute", "Gaussian")
-VOID = {"meta", "img", "br", "link", "input", "hr"}
-
-
-class Strict(HTMLParser):
-    """Reads a page and notes tags that do not match, and every address that would be fetched."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.addresses, self.seen = [], [], []
-
-    def handle_starttag(self, tag, attributes):
-        self.seen.append(tag)
-        self.addresses += [v for name, v in attributes if name in ("src", "href", "srcset", "data", "action")]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open, f"</{tag}> closes nothing"
-        assert self.open.pop() == tag
 
 
 def check_page(text):
@@ -46,8 +27,8 @@ def check_page(text):
     assert reader.open == []
     assert all(address.startswith("data:") for address in reader.addresses)
     assert not re.search(r"@import|url\(|https?://", text)
-    assert {"html", "head", "title", "style", "main"} <= set(reader.seen)
-    return reader.seen
+    assert {"html", "head", "title", "style", "main"} <= set(reader.tags)
+    return reader.tags
 
 
 def error_grid(**changes):

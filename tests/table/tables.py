@@ -117,3 +117,10 @@ def tables(draw, holes=True):
 
 def _has_two_labels(labels):
     return len({float(x) if isinstance(x, bool | int) else x for x in labels if x is not None}) >= 2
+
+
+def read(tmp_path, text, name="t.csv", **keywords):
+    """Return the table that a text is read as, from a file of this name."""
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return Table.read(path, **keywords)

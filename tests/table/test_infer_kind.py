@@ -9,11 +9,7 @@ from cellworth.errors import DataError, ReadWarning
 from cellworth.setting_names import speaking
 from cellworth.table import Table
 
-
-def read(tmp_path, text, name="t.csv", **keywords):
-    path = tmp_path / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return Table.read(path, **keywords)
+from .tables import read
 
 
 @pytest.mark.parametrize(

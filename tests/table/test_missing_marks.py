@@ -9,11 +9,7 @@ import pytest
 from cellworth.errors import MissingMarkWarning, ReadWarning
 from cellworth.table import Table
 
-
-def read(tmp_path, text, name="t.csv", **keywords):
-    path = tmp_path / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return Table.read(path, **keywords)
+from .tables import read
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.table import Table
-
-
-def read(tmp_path, text, name="t.csv", **keywords):
-    path = tmp_path / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return Table.read(path, **keywords)
+from .tables import read
 
 
 @settings(max_examples=50, deadline=None)

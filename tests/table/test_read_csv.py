@@ -11,13 +11,7 @@ from cellworth.table import Table
 from cellworth.table.read_csv import likely_row_id, likely_settings, read_lines
 from cellworth.table.write_csv import guard, write_lines
 
-from .tables import texts
-
-
-def read(tmp_path, text, name="t.csv", **keywords):
-    path = tmp_path / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return Table.read(path, **keywords)
+from .tables import read, texts
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import numpy as np
 
 from cellworth.arrays import AnyArray
 from cellworth.optional_packages import require
+from cellworth.table.column import NUMERIC
 from cellworth.table.frames import read_frame
 from cellworth.table.parse_values import label
 from cellworth.table.raw_cells import (
@@ -88,7 +89,7 @@ def places_of(cells: Cells, wanted: Sequence[str]) -> tuple[AnyArray, AnyArray]:
 
     O(m log k) for m numbers, O(m) for texts.
     """
-    if isinstance(cells, NumberCells) and cells.kind in ("number", "integer"):
+    if isinstance(cells, NumberCells) and cells.kind in NUMERIC:
         numbers = np.array([_number(text) for text in wanted])
         order = np.argsort(numbers)
         at = np.searchsorted(numbers[order], cells.values).clip(max=len(wanted) - 1)

@@ -212,6 +212,11 @@ class Source:
         """Return the table with each block replaced by ``change(block)``, which must have the same rows."""
         return replace(self, table=_Recut(self.table, tuple(change(block) for block in self.blocks.items)))
 
+    def with_ids(self) -> Source:
+        """Return the table with blocks that read the ids of their rows, too."""
+        change: Any = lambda block: replace(block, with_ids=True)  # noqa: E731
+        return self.with_blocks(change)
+
 
 @dataclass(frozen=True)
 class OnPart:

@@ -41,7 +41,7 @@ from cellworth.errors import (
     ParameterError,
 )
 from cellworth.messages import listing, shorten
-from cellworth.prices.price_rules import check_visit
+from cellworth.prices.cell_prices import check_visit
 from cellworth.setting_names import setting
 from cellworth.shown_numbers import reworded
 from cellworth.strategy import Purchase

@@ -25,6 +25,7 @@ from cellworth.campaign.log import Log
 from cellworth.campaign.state import State
 from cellworth.errors import DataError
 from cellworth.table import Column
+from cellworth.table.column import NUMERIC
 from cellworth.table.encoded import LARGEST
 from cellworth.table.files import AnyFile, File, check_csv_name, check_readable, file_of
 from cellworth.table.parse_values import parse_numbers
@@ -158,7 +159,7 @@ def read_bulk(
 
 def _parsed(column: Column, texts: list[str]) -> Float64Array | None:
     """Return what `Column.parse` makes of texts; None if it does not take all of them."""
-    if column.kind in ("number", "integer"):
+    if column.kind in NUMERIC:
         numbers = parse_numbers(texts)
         if numbers is None or not np.isfinite(numbers).all() or np.abs(numbers).max() > LARGEST:
             return None

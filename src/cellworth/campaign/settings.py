@@ -18,8 +18,8 @@ from cellworth.campaign.table_codec import digest
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
 from cellworth.prices import Prices
+from cellworth.prices.cell_prices import check_visit
 from cellworth.prices.currency import check_digits
-from cellworth.prices.price_rules import check_visit
 from cellworth.setting_names import by_door, named, setting
 from cellworth.strategy import Strategy
 from cellworth.strategy.auto_choice import StrategyChoice

@@ -125,7 +125,7 @@ def fitted_in_use(table: Table, name: str, seed: int) -> Any:
         completer,
         X,
         target.values,
-        is_number=target.label_kind == "number",
+        is_number=target.is_number,
         n_classes=None if target.classes is None else len(target.classes),
         seed=seed,
     )

@@ -114,12 +114,6 @@ class _Passes:
         print(f"\r{line:<60}", end="", file=sys.stderr, flush=True)
 
 
-def _level(value: float) -> float:
-    if not 0 < value < 1:
-        raise WrongUsage(f"expected a share above 0 and below 1; got {value}.")
-    return value
-
-
 def fill(
     *,
     table: Annotated[
@@ -143,7 +137,8 @@ def fill(
         Option("--intervals", help="Add columns with the interval of each number and date."),
     ] = False,
     level: Annotated[
-        float, Option(callback=_level, help="Coverage of the intervals, such as 0.9 for 90 %.")
+        float,
+        Option(callback=options.share_below(1), help="Coverage of the intervals, such as 0.9 for 90 %."),
     ] = 0.9,
     force: Force = False,
     spreadsheet: options.Spreadsheet = False,

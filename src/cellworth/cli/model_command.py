@@ -131,7 +131,7 @@ def _sentence(fitted: Any, table: Table) -> str:
 
     name = average_names.shown(fitted.best_candidate_)
     target = table.target
-    metric = "R2" if target is not None and target.label_kind == "number" else "AUC"
+    metric = "R2" if target is not None and target.is_number else "AUC"
     complete, at_hand = fitted.complete_rows_score_, fitted.at_hand_score_
     if complete.value != complete.value:
         return f"Chosen: {name}; too few rows are labelled to estimate how well it does."
@@ -148,7 +148,7 @@ def _document(fitted: Any, table: Table, out: Path | None, written: int | None) 
     results = {name: values.tolist() for name, values in fitted.cv_results_.items()}
     return {
         "target": None if target is None else target.name,
-        "metric": "R2" if target is not None and target.label_kind == "number" else "AUC",
+        "metric": "R2" if target is not None and target.is_number else "AUC",
         "chosen": fitted.best_candidate_,
         "complete_rows": _plain(vars(fitted.complete_rows_score_)),
         "at_hand": _plain(vars(fitted.at_hand_score_)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -240,6 +240,17 @@ def check_there(store: str, remedy: str = BEGIN) -> None:
     address = read_address(store)
     if address.kind == "sqlite" and not Path(address.rest).exists():
         raise DataError(f"{address.rest}: there is no campaign here. {remedy}")
+
+
+def share_below(end: float) -> Callable[[float], float]:
+    """Return the check of an option that it is above 0 and below a number."""
+
+    def check(value: float) -> float:
+        if not 0 < value < end:
+            raise WrongUsage(f"expected a share above 0 and below {end:g}; got {value}.")
+        return value
+
+    return check
 
 
 def shown(store: str) -> str:

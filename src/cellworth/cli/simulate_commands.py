@@ -27,21 +27,11 @@ LEAST_SEEDS = 3  # two say next to nothing about their spread
 PICTURES = (".png", ".svg", ".pdf")
 
 
-def _share_to_hide(value: float) -> float:
-    if not 0 < value < 0.95:
-        raise WrongUsage(f"expected a share above 0 and below 0.95; got {value}.")
-    return value
-
-
-def _share(value: float) -> float:
-    if not 0 < value < 1:
-        raise WrongUsage(f"expected a share above 0 and below 1; got {value}.")
-    return value
-
-
 def demo(
     *,
-    hidden: Annotated[float, Option(callback=_share_to_hide, help="The share of cells to hide.")] = 0.9,
+    hidden: Annotated[
+        float, Option(callback=options.share_below(0.95), help="The share of cells to hide.")
+    ] = 0.9,
     seed: Annotated[int, Option(min=0, help="Random seed.")] = 0,
     rounds: Annotated[int, Option(min=1, help="The number of rounds.")] = 4,
     picture: Annotated[Path, Option(help="PNG file for the picture.")] = Path("cellworth-demo.png"),
@@ -149,7 +139,9 @@ def simulate(
     rounds: Annotated[int, Option(min=1, help="The most batches to buy.")] = 20,
     budget_per_round: Annotated[float | None, Option(min=0, help="The money for each batch.")] = None,
     count_per_round: Annotated[int | None, Option(min=1, help="The most cells in each batch.")] = None,
-    observed: Annotated[float, Option(callback=_share, help="The share of cells known at the start.")] = 0.6,
+    observed: Annotated[
+        float, Option(callback=options.share_below(1), help="The share of cells known at the start.")
+    ] = 0.6,
     seeds: Annotated[int, Option(min=1, help="How many random repetitions to run.")] = 3,
     jobs: Annotated[int, Option(min=1, help="Parallel processes; the results stay the same.")] = 1,
     prices: options.PricesPath = None,
@@ -215,7 +207,7 @@ def _native(curves: Any) -> Any:
 
 
 def _metric(table: Table) -> str:
-    return "r2" if table.target is not None and table.target.label_kind == "number" else "auc"
+    return "r2" if table.target is not None and table.target.is_number else "auc"
 
 
 def _without_nan(record: dict[str, Any]) -> dict[str, Any]:

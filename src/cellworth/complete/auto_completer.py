@@ -31,7 +31,7 @@ from cellworth.complete.factored_completer import generator_of
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.hidden_trial import SearchTask
 from cellworth.complete.inputs import check_number, check_table
-from cellworth.complete.labels import TargetKind, code_labels
+from cellworth.complete.labels import TargetKind, code_labels, tell_target
 from cellworth.complete.scaling import Scaling, put_back
 from cellworth.errors import DataError
 from cellworth.progress import ProgressLine
@@ -307,10 +307,8 @@ class AutoCompleter(Completer):
             pairs = [(name, clone(completer)) for name, completer in check_candidates(self.candidates)]
         entries = [TriedCandidate(name, completer) for name, completer in pairs]
         if task.labels is not None:
-            kind = "number" if task.labels.classes is None else "classes"
             for entry in entries:
-                if entry.completer.get_params(deep=False).get("target") == "auto":
-                    entry.completer.set_params(target=kind)
+                tell_target(entry.completer, "number" if task.labels.classes is None else "classes")
         return entries
 
     def _fit_first_that_works(self, ranking: list[TriedCandidate], task: SearchTask) -> TriedCandidate | None:

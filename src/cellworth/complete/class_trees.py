@@ -32,18 +32,7 @@ class ClassTrees:
 
     def predict(self, features: FloatArray) -> FloatArray:
         """Return the mean shares (m, q) for rows of features (m, f); O(T depth) for each row."""
-        features = np.ascontiguousarray(features, dtype=np.float64)
-        n_trees, capacity, q = self.shares.shape
-        out = np.zeros((len(features), q))
-        compiled = kernels()
-        if compiled is None:
-            for t in range(n_trees):
-                out += self.shares[t, self.trees.nodes(t, features)]
-        else:
-            nodes = map(address, (self.trees.feature, self.trees.number, self.trees.child, self.shares))
-            table = (*features.shape, address(features))
-            compiled.sum_class_trees(*table, q, n_trees, capacity, *nodes, address(out))
-        return out / n_trees
+        return self.trees.mean_of_leaves(features, self.shares)
 
 
 @dataclass(frozen=True)

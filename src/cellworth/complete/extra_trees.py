@@ -51,22 +51,22 @@ class ExtraTrees:
 
     def predict(self, features: FloatArray) -> FloatArray:
         """Return the mean prediction of the trees for rows of features (m, f); O(T depth) for each row."""
+        return self.mean_of_leaves(features, self.number[:, :, np.newaxis])[:, 0]
+
+    def mean_of_leaves(self, features: FloatArray, values: FloatArray) -> FloatArray:
+        """Return the mean (m, q) over the trees of the values (T, c, q) of the leaves that rows end in."""
         features = np.ascontiguousarray(features, dtype=np.float64)
-        out = np.zeros(len(features))
+        n_trees, capacity, q = values.shape
+        out = np.zeros((len(features), q))
         compiled = kernels()
         if compiled is None:
-            for t in range(len(self.feature)):
-                out += self.leaves(t, features)
+            for t in range(n_trees):
+                out += values[t, self.nodes(t, features)]
         else:
-            nodes = (self.feature, self.number, self.child)
-            trees = (*self.feature.shape, *map(address, nodes))
-            compiled.sum_trees(*features.shape, address(features), *trees, address(out))
-        return out / len(self.feature)
-
-    def leaves(self, t: int, features: FloatArray) -> FloatArray:
-        """Return the predictions of one tree, (m,)."""
-        leaves: FloatArray = self.number[t, self.nodes(t, features)]
-        return leaves
+            trees = map(address, (self.feature, self.number, self.child, values))
+            table = (*features.shape, address(features))
+            compiled.sum_trees(*table, q, n_trees, capacity, *trees, address(out))
+        return out / n_trees
 
     def nodes(self, t: int, features: FloatArray) -> IntArray:
         """Return the leaf of one tree in which each row ends, (m,)."""
@@ -141,7 +141,7 @@ def grow_trees(
         for t, bag in enumerate(bags):
             unseen = np.ones(m, dtype=bool)
             unseen[bag] = False
-            total[unseen] += trees.leaves(t, features[unseen])
+            total[unseen] += trees.number[t, trees.nodes(t, features[unseen])]
             count += unseen
     else:
         table = (m, f, address(features), address(target))

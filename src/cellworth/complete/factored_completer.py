@@ -30,7 +30,7 @@ from cellworth.blocks.thread_engine import worker_threads
 from cellworth.complete.completer import Completer
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.hold_out import PATIENCE, Choice, HeldOut
-from cellworth.complete.inputs import check_number, check_table
+from cellworth.complete.inputs import check_dtype, check_number, check_table
 from cellworth.complete.scaling import Scaling, put_back, scaled_cells
 from cellworth.complete.solver.factors import Factors, Watch, fold_in, principal_factors
 from cellworth.complete.solver.monitor import Callback, Progress
@@ -103,8 +103,7 @@ class FactoredCompleter(Completer):
     def _check_parameters(self) -> None:
         check_number("tol", self.tol, minimum=0)
         check_number("max_iter", self.max_iter, minimum=1)
-        if self.dtype is not None and np.dtype(self.dtype) not in (np.float32, np.float64):
-            raise ParameterError(f"dtype must be None, float32 or float64; got {self.dtype!r}")
+        check_dtype(self.dtype)
 
     def _keep(self, fit: Factors) -> None:
         """Set the fitted attributes; warn if the fit has not converged."""
@@ -123,7 +122,7 @@ class FactoredCompleter(Completer):
 
     def _easier(self) -> str:
         """Return the end of the warning: what else would help."""
-        return "."
+        return ", or lower rank, which makes the problem easier."
 
 
 def check_rank(rank: object, other: str = "") -> None:

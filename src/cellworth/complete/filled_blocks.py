@@ -20,10 +20,12 @@ from cellworth.blocks.writing import FilledPart, new_folder, whole_folder, write
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.inputs import check_number
+from cellworth.complete.labels import tell_target
 from cellworth.errors import DataError, ParameterError
 from cellworth.table import Table
-from cellworth.table.column import BOUNDED, Column
+from cellworth.table.column import MEASURED, UNORDERED, Column
 from cellworth.table.encoded import Encoded
+from cellworth.table.target import label_kind_of
 from cellworth.table.unmeasured_column import UniformPrior
 
 
@@ -97,7 +99,7 @@ class FilledBlocks:
     def _completed(self) -> CompletedBlocks:
         """Return the completed blocks, which bring their row ids."""
         completed: CompletedBlocks = self.completer.completed_
-        return replace(completed, source=completed.source.with_blocks(_with_ids))
+        return replace(completed, source=completed.source.with_ids())
 
     @property
     def filler(self) -> Filler:
@@ -211,7 +213,7 @@ class Filler:
         )
         for j in np.flatnonzero(self.rules.unmeasured).tolist():
             column = self.rules.columns[j]
-            if column.kind not in ("boolean", "category"):
+            if column.kind not in UNORDERED:
                 lower[:, j], upper[:, j] = UniformPrior(column).interval(self.level)
         return lower, upper
 
@@ -222,7 +224,7 @@ class Filler:
         return [
             (replace(column, name=f"{column.name}_{end}"), cells[:, j])
             for j, column in enumerate(self.rules.columns)
-            if column.kind in BOUNDED
+            if column.kind in MEASURED
             for end, cells in zip(("lower", "upper"), ends, strict=True)
         ]
 
@@ -268,16 +270,11 @@ def fill_blocks(
         check_number("level", level, above=0)
         if level >= 1:
             raise ParameterError(f"level must be below 1; got {level!r}")
-    if table.target is not None and fitted.get_params().get("target") == "auto":
-        fitted.set_params(target=table.target.label_kind)
+    tell_target(fitted, label_kind_of(table.target))
     given = {} if checkpoint is None else {"checkpoint": checkpoint}
     fitted.fit(table.source(), **given)
     has_intervals = level is not None and hasattr(fitted, "intervals_of")
     return FilledBlocks(table, fitted, level if has_intervals else None)
-
-
-def _with_ids(block: Any) -> Any:
-    return replace(block, with_ids=True)
 
 
 def _write_part(filled: FilledPart, number: int, filler: Filler, folder: str) -> tuple[int]:

@@ -14,13 +14,15 @@ from cellworth.cached_property import cached_property
 from cellworth.complete.filled_blocks import FilledBlocks, fill_blocks
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.hold_out import hide_cells
+from cellworth.complete.labels import tell_target
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import count, shorten
 from cellworth.table import Table
 from cellworth.table.any_table import AnyTable, as_table
-from cellworth.table.column import BOUNDED
+from cellworth.table.column import MEASURED, UNORDERED
 from cellworth.table.encoded import ColumnLayout
 from cellworth.table.frames import GivenFrame, as_array, frame_of_columns
+from cellworth.table.target import label_kind_of
 from cellworth.table.unmeasured_column import UniformPrior
 from cellworth.table.write_table import Library, usual_library
 
@@ -104,7 +106,7 @@ class FilledTable:
             raise DataError(self._why_no_intervals())
         j = self.table.column_index(column)
         described = self.table.columns[j]
-        if described.kind in ("boolean", "category"):
+        if described.kind in UNORDERED:
             raise DataError(
                 f"column {shorten(column)} holds {described.kind} values, which have no interval; only "
                 "numbers, dates and ordered columns have."
@@ -181,7 +183,7 @@ class FilledTable:
         for place, column in enumerate(table.columns):
             columns.append(column)
             values.append(table.values[:, place])
-            if column.kind in BOUNDED:
+            if column.kind in MEASURED:
                 for end, cells in (("lower", self.lower), ("upper", self.upper)):
                     name = f"{column.name}_{end}"
                     while name in taken:
@@ -268,8 +270,7 @@ def fill(
     given = GivenFrame.of(table)
     table = as_table(table, target=target)
     fitted = clone(GaussianCompleter() if completer is None else completer)
-    if table.target is not None and fitted.get_params().get("target") == "auto":
-        fitted.set_params(target=table.target.label_kind)
+    tell_target(fitted, label_kind_of(table.target))
     encoded = table.encode(prior=True)
     fitted.fit(encoded.X, table.y)
     variance = getattr(fitted, "variance_", None)
@@ -284,7 +285,7 @@ def fill(
         cells[:, j] = prior.guess
         if variance is not None:
             variance[:, j] = prior.variance
-        if lower is not None and upper is not None and prior.column.kind not in ("boolean", "category"):
+        if lower is not None and upper is not None and prior.column.kind not in UNORDERED:
             lower[:, j], upper[:, j] = prior.interval(level or 0.0)
     return FilledTable(
         table=table.with_values(cells),

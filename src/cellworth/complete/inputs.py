@@ -218,6 +218,19 @@ def check_number(name: str, value: Any, *, minimum: float = -np.inf, above: floa
     raise ParameterError(f"{name} must be a finite number, {limit}; got {value!r}")
 
 
+def check_choice(name: str, value: object, options: Sequence[object]) -> None:
+    """Raise unless a setting is one of these."""
+    if value not in options:
+        *most, last = map(repr, options)
+        raise ParameterError(f"{name} must be {', '.join(most)} or {last}; got {value!r}")
+
+
+def check_dtype(dtype: Any) -> None:
+    """Raise unless a completer can compute in this precision; None leaves it to the table."""
+    if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
+        raise ParameterError(f"dtype must be None, float32 or float64; got {dtype!r}")
+
+
 def open_marked(X: FloatArray, missing_values: Any) -> FloatArray:
     """Return X with NaN where it holds the number that marks a hole; X itself if there is none. O(n d)."""
     if missing_values is None:

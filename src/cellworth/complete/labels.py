@@ -7,7 +7,7 @@ gives a `LabelCode`, which turns the labels of any rows into targets. Labels in 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
@@ -15,10 +15,11 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from cellworth.blocks.column_sums import ColumnSums
 from cellworth.blocks.row_source import Part
+from cellworth.complete.inputs import check_choice
 from cellworth.complete.scaling import Order
 from cellworth.complete.solver.losses import Loss, loss_for
-from cellworth.errors import DataError, ParameterError
-from cellworth.table.target import MOST_CLASSES
+from cellworth.errors import DataError
+from cellworth.table.target import MOST_CLASSES, LabelKind
 
 TargetKind = Literal["auto", "classes", "number"]
 
@@ -87,7 +88,7 @@ class LabelSummary:
 
         "auto": floats with fractional parts, or with more than 20 distinct values, are numbers.
         """
-        check_kind(kind)
+        check_choice("target", kind, get_args(TargetKind))
         if kind != "auto":
             return kind == "number"
         many = not self.mixed and (self.classes is None or len(self.classes) > MOST_CLASSES)
@@ -206,15 +207,15 @@ def code_labels(y: Any, n_rows: int, loss: str, kind: TargetKind) -> Labels:
     return Labels(code, *code.targets(y, n_rows))
 
 
-def check_kind(kind: str) -> None:
-    """Raise ParameterError if the kind of target is unknown."""
-    if kind not in ("auto", "classes", "number"):
-        raise ParameterError(f"target must be 'auto', 'classes' or 'number'; got {kind!r}")
+def tell_target(completer: Any, kind: LabelKind | None) -> None:
+    """Set what the labels hold in a completer that has the parameter ``target`` and was not told."""
+    if kind is not None and completer.get_params(deep=False).get("target") == "auto":
+        completer.set_params(target=kind)
 
 
 def label_code(summary: LabelSummary | None, loss: str, kind: TargetKind, name: str = "y") -> LabelCode:
     """Return the coding for the loss of the given name; messages call the labels ``name``."""
-    check_kind(kind)
+    check_choice("target", kind, get_args(TargetKind))
     if summary is None:
         return LabelCode(loss_for(loss, n_classes=2), None, 0, np.zeros(1), np.ones(1))
     is_number = summary.is_number(kind)

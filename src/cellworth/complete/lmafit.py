@@ -28,7 +28,7 @@ from cellworth.complete.factored_completer import (
     shrink_rows,
 )
 from cellworth.complete.hold_out import hold_out
-from cellworth.complete.inputs import check_number
+from cellworth.complete.inputs import check_choice, check_number
 from cellworth.complete.solver.factors import (
     Factors,
     Watch,
@@ -168,10 +168,7 @@ class LMaFitCompleter(FactoredCompleter):
         check_rank(self.rank)
         if self.ridge is not None:
             check_number("ridge", self.ridge, minimum=0)
-        if self.rank_strategy not in ("increase", "decrease", "fixed"):
-            raise ParameterError(
-                f"rank_strategy must be 'increase', 'decrease' or 'fixed'; got {self.rank_strategy!r}"
-            )
+        check_choice("rank_strategy", self.rank_strategy, ("increase", "decrease", "fixed"))
         if self.rank_strategy == "fixed" and self.rank is None:
             raise ParameterError("rank_strategy='fixed' needs a rank; got None. Give one, or use 'increase'.")
 
@@ -213,9 +210,6 @@ class LMaFitCompleter(FactoredCompleter):
                 watch=watch,
             )
         ]
-
-    def _easier(self) -> str:
-        return ", or lower rank, which makes the problem easier."
 
 
 # Numerical kernel: arrays only.

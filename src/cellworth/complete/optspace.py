@@ -223,9 +223,6 @@ class OptSpaceCompleter(FactoredCompleter):
             X, Y = spectral_start(trimmed, rank)
             yield descend(values, observed, X, Y, tol=self.tol, max_iter=max_iter, watch=watch, term=term)
 
-    def _easier(self) -> str:
-        return ", or lower rank, which makes the problem easier."
-
 
 # Numerical kernel: arrays only.
 

@@ -15,7 +15,7 @@ from cellworth.complete.completer import Completer
 from cellworth.complete.fitted_state import can_be_stored, restore, state_of
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.inputs import check_table
-from cellworth.complete.labels import TargetKind
+from cellworth.complete.labels import TargetKind, tell_target
 from cellworth.complete.scaling import Scaling, put_back
 from cellworth.complete.supervised_completer import SupervisedCompleter
 
@@ -94,10 +94,8 @@ class PairedCompleter(Completer):
         first = SupervisedCompleter() if self.completer is None else clone(self.completer)
         second = GaussianCompleter(label_trust=0.0) if self.posterior is None else clone(self.posterior)
         for part in (first, second):
-            settings = part.get_params(deep=False)
-            if self.target != "auto" and settings.get("target") == "auto":
-                part.set_params(target=self.target)
-            if self.warm_start and "warm_start" in settings:
+            tell_target(part, None if self.target == "auto" else self.target)
+            if self.warm_start and "warm_start" in part.get_params(deep=False):
                 part.set_params(warm_start=True)
         return first, second
 

@@ -13,9 +13,8 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array, FloatArray
 from cellworth.complete.factored_completer import FactoredCompleter, check_rank
 from cellworth.complete.hold_out import PATIENCE, Choice, HeldOut, hold_out
-from cellworth.complete.inputs import check_number
+from cellworth.complete.inputs import check_choice, check_number
 from cellworth.complete.solver.factors import Factors, leading_directions
-from cellworth.errors import ParameterError
 
 PenaltyUnit = Literal["absolute", "relative"]
 Fit = TypeVar("Fit")
@@ -28,8 +27,7 @@ def check_penalty(trace_penalty: float | None, unit: str) -> None:
     """Raise ParameterError if the penalty is negative or its unit unknown."""
     if trace_penalty is not None:
         check_number("trace_penalty", trace_penalty, minimum=0)
-    if unit not in ("absolute", "relative"):
-        raise ParameterError(f"penalty_unit must be 'absolute' or 'relative'; got {unit!r}")
+    check_choice("penalty_unit", unit, ("absolute", "relative"))
 
 
 class PathFits(Protocol[Fit]):

@@ -15,7 +15,6 @@ from cellworth.blocks.column_sums import ColumnSums
 from cellworth.complete.compiled.library import CellKernels, address, kernels
 from cellworth.errors import ParameterError
 
-SCALES = ("minmax", "standard", None)
 BLOCK_CELLS = 1 << 14
 ABREAST = 8  # rows of a run; as in kernels.c
 

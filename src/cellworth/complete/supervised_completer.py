@@ -20,7 +20,7 @@ from cellworth.blocks.thread_engine import RowBlocks, ThreadEngine
 from cellworth.complete.completer import BlockCompleter, fit_source
 from cellworth.complete.earlier_fit import EarlierFit
 from cellworth.complete.fitted_state import restore, state_of
-from cellworth.complete.inputs import check_number, check_table
+from cellworth.complete.inputs import check_choice, check_dtype, check_number, check_table
 from cellworth.complete.kept_between_fits import KeptBetweenFits
 from cellworth.complete.labels import LabelCode, TargetKind, label_code, labelled_first
 from cellworth.complete.proximal_without_iterate import FoldIn, minimise_without_iterate, needs_no_iterate
@@ -336,12 +336,9 @@ class SupervisedCompleter(BlockCompleter):
         check_number("max_iter", self.max_iter, minimum=1)
         if not isinstance(self.line_search, bool):
             check_number("line_search", self.line_search, above=1)
-        if self.updates not in ("joint", "alternating"):
-            raise ParameterError(f"updates must be 'joint' or 'alternating'; got {self.updates!r}")
-        if self.penalty_unit not in ("absolute", "relative"):
-            raise ParameterError(f"penalty_unit must be 'absolute' or 'relative'; got {self.penalty_unit!r}")
-        if self.dtype is not None and np.dtype(self.dtype) not in (np.float32, np.float64):
-            raise ParameterError(f"dtype must be None, float32 or float64; got {self.dtype!r}")
+        check_choice("updates", self.updates, ("joint", "alternating"))
+        check_choice("penalty_unit", self.penalty_unit, ("absolute", "relative"))
+        check_dtype(self.dtype)
 
     def _check_blocks(self, source: Source) -> None:
         """Raise ParameterError for settings and tables that row blocks do not support."""

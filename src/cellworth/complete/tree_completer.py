@@ -16,13 +16,14 @@ from cellworth.complete.category_chances import CategoryChances, CategoryFit, co
 from cellworth.complete.column_forests import Round, grow_forests, predict_holes
 from cellworth.complete.gaussian.fit_gaussian import FitSettings, Start, fit_gaussian
 from cellworth.complete.gaussian.gaussian_completer import GaussianCompleter
+from cellworth.complete.gaussian.label_trust import check_label_trust
 from cellworth.complete.gaussian.left_out_cells import LeftOut
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.gaussian.posterior_completer import PosteriorCompleter
 from cellworth.complete.gaussian.quick_fit import ScaledRows, factor_count
 from cellworth.complete.gaussian.rows_to_fit import ArrayRows, CellForm
-from cellworth.complete.inputs import check_number, check_table
+from cellworth.complete.inputs import check_dtype, check_number, check_table
 from cellworth.complete.labels import TargetKind
 from cellworth.complete.scaling import Scaling
 from cellworth.errors import ParameterError
@@ -351,12 +352,8 @@ class TreeCompleter(PosteriorCompleter):
 
     def _check_parameters(self) -> None:
         check_number("n_trees", self.n_trees, minimum=1)
-        if self.label_trust != "auto":
-            check_number("label_trust", self.label_trust, minimum=0)
-            if self.label_trust > 1:
-                raise ParameterError(f"label_trust must be at most 1, or 'auto'; got {self.label_trust!r}")
-        if self.dtype is not None and np.dtype(self.dtype) not in (np.float32, np.float64):
-            raise ParameterError(f"dtype must be None, float32 or float64; got {self.dtype!r}")
+        check_label_trust(self.label_trust)
+        check_dtype(self.dtype)
 
 
 def _categories(fitted: FittedGaussian, X: FloatArray) -> tuple[slice, ...]:

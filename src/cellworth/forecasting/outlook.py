@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from cellworth.model.cross_validation import Estimate
 from cellworth.optional_packages import require
 from cellworth.prices.currency import digits_of, in_currency
 from cellworth.shown_numbers import shown
+from cellworth.table.target import Metric
 
 EFFICIENCY = 1.6
 """Cells that random buying would need for what the default strategy's first cell brings."""
@@ -64,7 +65,7 @@ class Outlook:
     random cells for a fraction 1 - (1 - m)^e would bring, with e = `EFFICIENCY`.
     """
 
-    metric: Literal["AUC", "R2"]
+    metric: Metric
     model: str
     known: float
     reachable: float

@@ -20,13 +20,14 @@ from cellworth.forecasting.scores_at_depths import DEPTHS, EarlierRows, scores_a
 from cellworth.forecasting.stop_rule import NEXT
 from cellworth.model.candidates import Candidate, candidate_named, own_candidates
 from cellworth.model.completing_base import class_numbers
-from cellworth.model.cross_validation import Score, sample_rows
+from cellworth.model.cross_validation import Score, rows_to_score
 from cellworth.model.model_search import ModelProgress, check_labels, choose_model
 from cellworth.prices import AnyPrices, Prices
 from cellworth.prices.price_list import CellsLeft
 from cellworth.progress import ProgressLine, Steps
 from cellworth.setting_names import named, setting
 from cellworth.table import AnyTable, Table, Target
+from cellworth.table.target import metric_of
 
 FOLDS = 5
 LEAST_EARLIER, MOST_EARLIER = 3, 4
@@ -143,7 +144,7 @@ def forecast(
         cost = listed.cost(np.argwhere(holes), ~holes)
     else:
         cost = CellsLeft(sample.holes, sample.n_rows).cost(listed, holes, ~holes)
-    is_number = labels.label_kind == "number"
+    is_number = labels.is_number
     shown = sys.stderr.isatty() if progress is None else progress
     candidate = chosen_candidate(
         model,
@@ -153,7 +154,7 @@ def forecast(
         n_jobs=n_jobs,
         callback=_search_line() if shown else None,
     )
-    rows = sample_rows(labels.values, seed)
+    rows = rows_to_score(labels.values, seed)
     X, y = table.encode(prior=True).X[rows], labels.values[rows]
     line = ProgressLine("forecasting", len(DEPTHS) + 1) if shown else None
     return outlook_of(
@@ -219,7 +220,7 @@ def outlook_of(
         to=1.0,
         seed=seed,
     )
-    outlook = Outlook("R2" if is_number else "AUC", candidate.name, known, reachable, cost, curve, currency)
+    outlook = Outlook(metric_of(is_number=is_number), candidate.name, known, reachable, cost, curve, currency)
     if len(found.earlier) < LEAST_EARLIER or cost <= 0:
         return outlook
     scores = (*found.earlier, found.complete_rows[-1])
@@ -245,7 +246,7 @@ def _labelled(table: Table) -> Target:
         raise DataError(
             f"the table has no target; name it when you read the table, with {setting('target')}."
         )
-    check_labels(table.target.values, is_number=table.target.label_kind == "number", folds=FOLDS)
+    check_labels(table.target.values, is_number=table.target.is_number, folds=FOLDS)
     return table.target
 
 
@@ -263,7 +264,7 @@ def chosen_candidate(
     The table has a target. ``callback`` hears of a search, as that of `choose_model` does.
     """
     assert table.target is not None
-    is_number = table.target.label_kind == "number"
+    is_number = table.target.is_number
     if isinstance(model, Candidate):
         return model
     if not isinstance(model, str):

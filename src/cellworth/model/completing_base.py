@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from cellworth.arrays import AnyArray, Float64Array, IntArray
 from cellworth.blocks.thread_engine import one_core
-from cellworth.complete.inputs import check_number, check_table, measured_only, warn_left_out
+from cellworth.complete.inputs import check_choice, check_number, check_table, measured_only, warn_left_out
 from cellworth.complete.labels import is_missing
 from cellworth.errors import DataError, ParameterError
 from cellworth.model.candidates import Candidate, candidate_named, default_models, own_candidates
@@ -30,6 +30,7 @@ from cellworth.model.model_search import ChosenModel, DecidingRows, ModelProgres
 from cellworth.setting_names import setting
 from cellworth.table import ColumnLayout, Table
 from cellworth.table.frames import library_of
+from cellworth.table.target import metric_of
 
 UNKNOWN = Estimate(math.nan, math.nan, math.nan)
 """The score where there are too few labelled rows to estimate one."""
@@ -135,7 +136,7 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
     def plot(self, ax: Any = None) -> Any:
         """Draw both scores of each candidate, with their intervals, and return the matplotlib axes."""
         check_is_fitted(self, "cv_results_")
-        return plot_results(self.cv_results_, self.best_candidate_, "R2" if self._is_number else "AUC", ax)
+        return plot_results(self.cv_results_, self.best_candidate_, metric_of(is_number=self._is_number), ax)
 
     @abstractmethod
     def _targets(self, labels: AnyArray) -> Float64Array:
@@ -199,7 +200,7 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
             raise DataError(
                 f"the table has no target; name it when you read the table, with {setting('target')}."
             )
-        if (target.label_kind == "number") is not self._is_number:
+        if target.is_number is not self._is_number:
             other = "CompletingRegressor" if not self._is_number else "CompletingClassifier"
             raise DataError(
                 f"the target {target.name!r} is {'a number' if not self._is_number else 'a class'}; use "
@@ -290,8 +291,7 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
         check_number("repeats", self.repeats, minimum=1)
         if self.seconds is not None:
             check_number("seconds", self.seconds, minimum=0)
-        if self.rows not in ("complete", "as they are"):
-            raise ParameterError(f"rows must be 'complete' or 'as they are'; got {self.rows!r}")
+        check_choice("rows", self.rows, ("complete", "as they are"))
 
 
 def class_numbers(labels: AnyArray) -> tuple[AnyArray, Float64Array]:

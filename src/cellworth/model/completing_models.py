@@ -285,5 +285,5 @@ def model_of(table: Table | BlockTable, **settings: Any) -> CompletingClassifier
     table, _ = in_memory(table, "the model")
     if table.target is None:
         raise DataError("a model needs labels; name the target when you make the table.")
-    kind = CompletingRegressor if table.target.label_kind == "number" else CompletingClassifier
+    kind = CompletingRegressor if table.target.is_number else CompletingClassifier
     return kind(**settings).fit(table)

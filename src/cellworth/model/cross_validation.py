@@ -113,11 +113,11 @@ def deal(y: Float64Array, folds: int, rng: np.random.Generator, *, classes: bool
     return fold
 
 
-def sample_rows(y: Float64Array, seed: int) -> IntArray:
-    """Return at most `MOST_ROWS` labelled rows, and as many others, in order."""
+def rows_to_score(y: Float64Array, seed: int, most: int = MOST_ROWS) -> IntArray:
+    """Return at most so many labelled rows, and as many others, in order."""
     rng = np.random.default_rng(seed)
     kept = [
-        rows if len(rows) <= MOST_ROWS else rng.choice(rows, MOST_ROWS, replace=False)
+        rows if len(rows) <= most else rng.choice(rows, most, replace=False)
         for rows in (np.flatnonzero(~np.isnan(y)), np.flatnonzero(np.isnan(y)))
     ]
     return np.sort(np.concatenate(kept))
@@ -185,14 +185,24 @@ def area(positive: BoolArray, scores: Float64Array, fold: IntArray) -> Score:
             k, m = int(ones.sum()), int(zeros.sum())
             right[ones] = (ranks[:k] - rankdata(scores[ones])) / m
             right[zeros] = 1 - (ranks[k:] - rankdata(scores[zeros])) / k
-    influence = np.zeros(len(scores))
+    return mean_rank(positive, right, np.ones(len(right)))
+
+
+def mean_rank(positive: BoolArray, right: Float64Array, counts: Float64Array) -> Score:
+    """Return the area as the mean over the positives, with the influence of each row.
+
+    ``right`` (n,) is the share of the other class that a row is ranked right against, NaN if there is none;
+    ``counts`` (n,) is how much each row counts.
+    """
+    influence = np.zeros(len(right))
     for side in (positive, ~positive):
         counted = side & ~np.isnan(right)
-        size = int(counted.sum())
-        spread = right[counted] - right[counted].mean()
-        influence[counted] = len(scores) / size * spread * np.sqrt(size / max(size - 1, 1))
+        size, own = int(counted.sum()), counts[counted]
+        spread = own / own.mean() * (right[counted] - np.average(right[counted], weights=own))
+        influence[counted] = len(right) / size * spread * np.sqrt(size / max(size - 1, 1))
     counted = positive & ~np.isnan(right)
-    return Score(float(right[counted].mean()), influence, int(min(positive.sum(), (~positive).sum())))
+    value = float(np.average(right[counted], weights=counts[counted]))
+    return Score(value, influence, int(min(positive.sum(), (~positive).sum())))
 
 
 def mean_score(scores: list[Score]) -> Score:

@@ -17,6 +17,7 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.thread_engine import one_core
 from cellworth.cached_property import cached_property
 from cellworth.complete import GaussianCompleter
+from cellworth.complete.labels import tell_target
 from cellworth.model.candidates import Candidate
 from cellworth.model.cross_validation import deal
 from cellworth.model.discrete_draws import make_discrete
@@ -212,6 +213,5 @@ def fit_completer(completer: Any, X: Float64Array, y: Float64Array | None, is_nu
     If the completer's parameter ``target`` is "auto", it is set to the kind of target.
     """
     fitted = clone(GaussianCompleter(label_trust=0.0) if completer is None else completer)
-    if fitted.get_params(deep=False).get("target") == "auto":
-        fitted.set_params(target="number" if is_number else "classes")
+    tell_target(fitted, "number" if is_number else "classes")
     return fitted.fit(X, y) if y is not None else fitted.fit(X)

@@ -12,6 +12,7 @@ from cellworth.arrays import Float64Array
 from cellworth.errors import DataError
 from cellworth.messages import listing, shorten
 from cellworth.table import Column, ColumnLayout, Table
+from cellworth.table.column import NUMERIC
 from cellworth.table.frames import library_of
 from cellworth.table.raw_cells import is_null, labels
 
@@ -125,7 +126,7 @@ def _is_hole(value: Any) -> bool:
 
 def _cell(column: Column, value: Any, row: str) -> float:
     try:
-        return float(value) if column.kind in ("number", "integer") else column.parse(value)
+        return float(value) if column.kind in NUMERIC else column.parse(value)
     except (DataError, TypeError, ValueError):
         if column.categories:
             return math.nan

@@ -21,6 +21,7 @@ from cellworth.model.cross_validation import (
     LEAST_ROWS,
     Score,
     mean_score,
+    rows_to_score,
     scorable,
     score_predictions,
     widened,
@@ -29,6 +30,7 @@ from cellworth.model.held_out_folds import HeldOutFold, HeldOutPredictions, make
 from cellworth.model.learners import quiet_about_rare_classes
 from cellworth.model.score_on_complete_rows import complete_rows_score, on_scale
 from cellworth.progress import portion, report
+from cellworth.table.target import Metric, metric_of
 
 MOST_ROWS = 4_000
 """The most labelled rows to choose on; a sample of longer tables is used."""
@@ -127,7 +129,7 @@ class ChosenModel:
     best: TriedModel
     tried: list[TriedModel]
     left_out: list[str]
-    metric: Literal["AUC", "R2"]
+    metric: Metric
 
     @property
     def name(self) -> str:
@@ -139,7 +141,7 @@ class ChosenModel:
         """Return the first candidate, where there are too few labels to score any."""
         first = TriedModel(candidates[0], None, None, 0.0)
         left_out = [each.name for each in candidates[1:]]
-        return cls(first.candidate, first, [first], left_out, "R2" if is_number else "AUC")
+        return cls(first.candidate, first, [first], left_out, metric_of(is_number=is_number))
 
 
 @quiet_about_rare_classes()
@@ -215,7 +217,7 @@ def choose_model(
             f"cell_of must have one number for each of the {np.shape(X)[1]} columns of X; got the shape "
             f"{np.shape(cell_of)}"
         )
-    some = _some_rows(labels, seed)
+    some = rows_to_score(labels, seed, MOST_ROWS)
     table, labels = np.asarray(X, dtype=np.float64)[some], labels[some]
     counts = None if weights is None else weights[some]
     tried: list[TriedModel] = []
@@ -242,7 +244,7 @@ def choose_model(
         if len(equals) > 1:
             best = search.average(sorted(equals, key=lambda each: -each.rank(rows)))
             tried.append(best)
-    return ChosenModel(best.candidate, best, tried, left_out, "R2" if is_number else "AUC")
+    return ChosenModel(best.candidate, best, tried, left_out, metric_of(is_number=is_number))
 
 
 def _best_of(tried: Sequence[TriedModel], rows: DecidingRows) -> TriedModel:
@@ -368,13 +370,3 @@ def check_labels(y: Float64Array, *, is_number: bool, folds: int) -> None:
         f"too few labelled rows to choose a model on; expected at least {LEAST_OF_CLASS} in each of two "
         "classes. Label more rows."
     )
-
-
-def _some_rows(y: Float64Array, seed: int) -> IntArray:
-    """Return the places of at most `MOST_ROWS` labelled rows, and as many others, in order."""
-    rng = np.random.default_rng(seed)
-    kept: list[IntArray] = []
-    for rows in (np.flatnonzero(~np.isnan(y)), np.flatnonzero(np.isnan(y))):
-        some = rows if len(rows) <= MOST_ROWS else rng.choice(rows, MOST_ROWS, replace=False)
-        kept.append(some)
-    return np.sort(np.concatenate(kept))

@@ -56,7 +56,7 @@ from scipy.optimize import minimize, nnls
 from scipy.special import expit, log_expit, logsumexp
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
-from cellworth.model.cross_validation import Score, mean_score, scored_classes
+from cellworth.model.cross_validation import Score, mean_rank, mean_score, scored_classes
 
 LEAST_PROBABILITY = 1e-3
 """Smaller probabilities count as this: trees give 0 on little evidence."""
@@ -328,15 +328,7 @@ def weighted_area(
                 pairs = weights[:, other] * counts[other]
                 below = _weight_below(sign * drawn[:, own], sign * drawn[:, other], pairs)
                 right[own] = (weights[:, own] * below).sum(axis=0) / counts[other].sum()
-    influence = np.zeros(len(right))
-    for side in (positive, ~positive):
-        counted = side & ~np.isnan(right)
-        size, own = int(counted.sum()), counts[counted]
-        spread = own / own.mean() * (right[counted] - np.average(right[counted], weights=own))
-        influence[counted] = len(right) / size * spread * np.sqrt(size / max(size - 1, 1))
-    counted = positive & ~np.isnan(right)
-    value = float(np.average(right[counted], weights=counts[counted]))
-    return Score(value, influence, int(min(positive.sum(), (~positive).sum())))
+    return mean_rank(positive, right, counts)
 
 
 def _weight_below(values: Float64Array, others: Float64Array, weights: Float64Array) -> Float64Array:

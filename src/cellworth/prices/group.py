@@ -9,7 +9,7 @@ from typing import Any
 
 from cellworth.errors import ParameterError
 from cellworth.messages import listing, not_there, shorten
-from cellworth.prices.price_rules import check_name, check_price, check_prices
+from cellworth.prices.cell_prices import check_name, check_price, check_prices
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, not_there, shorten
+from cellworth.prices.cell_prices import ByColumn, PriceRule, check_price, check_visit
 from cellworth.prices.currency import (
     check_currency,
     check_digits,
@@ -24,7 +25,6 @@ from cellworth.prices.currency import (
 )
 from cellworth.prices.group import Group
 from cellworth.prices.money import is_exact
-from cellworth.prices.price_rules import ByColumn, PriceRule, check_price, check_visit
 from cellworth.setting_names import by_door, setting
 from cellworth.shown_numbers import shown
 from cellworth.table.files import File, check_csv_name, check_readable

@@ -15,12 +15,7 @@ from numpy.typing import ArrayLike
 
 from cellworth.errors import CellworthError, DataError, ParameterError
 from cellworth.messages import shorten
-from cellworth.prices.currency import check_currency, check_digits, digits_of
-from cellworth.prices.group import Group
-from cellworth.prices.money import difference
-from cellworth.prices.price_file import read_prices, write_prices
-from cellworth.prices.price_list import PriceList
-from cellworth.prices.price_rules import (
+from cellworth.prices.cell_prices import (
     ByCell,
     ByColumn,
     ByFunction,
@@ -33,6 +28,11 @@ from cellworth.prices.price_rules import (
     price_of_the_rest,
     rule_from_dict,
 )
+from cellworth.prices.currency import check_currency, check_digits, digits_of
+from cellworth.prices.group import Group
+from cellworth.prices.money import difference
+from cellworth.prices.price_file import read_prices, write_prices
+from cellworth.prices.price_list import PriceList
 from cellworth.setting_names import named
 from cellworth.table import Table
 from cellworth.table.files import AnyFile, FileBytes, file_of

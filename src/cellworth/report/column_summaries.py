@@ -16,7 +16,7 @@ from cellworth.report.fill_errors import LEVEL, FillError
 from cellworth.report.summaries import Summary, SummaryInputs, inputs_of
 from cellworth.shown_numbers import shown
 from cellworth.table import Column
-from cellworth.table.column import BOUNDED
+from cellworth.table.column import MEASURED
 
 MOST_COLUMNS = 500
 """Wider tables keep the columns with the most worth per unit of money."""
@@ -239,7 +239,7 @@ def _summarise_column(
 def _column_error(column: Column, measured: FillError | None) -> ColumnError | None:
     if measured is None:
         return None
-    if column.kind in BOUNDED:
+    if column.kind in MEASURED:
         unit = " days" if column.kind == "date" else f" {column.unit}" if column.unit else ""
         words = f"{_with_ends(measured.error, measured.spread)}{unit}", f"{digits(measured.guess, 3)}{unit}"
     else:

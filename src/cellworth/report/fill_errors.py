@@ -11,6 +11,7 @@ from cellworth.arrays import BoolArray, Float64Array
 from cellworth.complete.hold_out import deal_cells, sample_rows
 from cellworth.progress import portion
 from cellworth.table import Column, Table
+from cellworth.table.column import MEASURED, UNORDERED
 
 LEVEL = 0.9
 PARTS = 10  # known cells are split into this many parts, hidden one at a time
@@ -81,7 +82,7 @@ def _of_column(
         return None
     off = filled[hidden] - truth[hidden]
     known = truth[~np.isnan(truth)]
-    if column.kind in ("number", "integer", "date"):
+    if column.kind in MEASURED:
         squares = off**2
         error = float(np.sqrt(squares.mean()))
         spread = float(squares.std(ddof=1) / np.sqrt(count) / (2 * error)) if error > 0 else 0.0
@@ -90,7 +91,7 @@ def _of_column(
         error = float((off != 0).mean())
         spread = float(np.sqrt(error * (1 - error) / count))
         guess = 1 - float(np.unique(known, return_counts=True)[1].max()) / len(known)
-    intervals = has_intervals and column.kind not in ("boolean", "category")
+    intervals = has_intervals and column.kind not in UNORDERED
     return FillError(count, error, spread, guess, int(within[hidden].sum()) if intervals else None)
 
 

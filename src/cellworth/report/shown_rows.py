@@ -12,6 +12,7 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.campaign import CellArrays
 from cellworth.report.summaries import SummaryInputs, shares
 from cellworth.table import Column, Table
+from cellworth.table.column import NUMERIC
 from cellworth.table.seen_values import LEAST_COUNTS
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _least_known(table: Table) -> Float64Array:
 
 def _least(columns: Sequence[Column], known: IntArray, lowest: Float64Array) -> Float64Array:
     """Return the least values (p,) of estimates, given how many cells are known, and the lowest of them."""
-    numeric = np.array([column.kind in ("number", "integer") for column in columns], dtype=bool)
+    numeric = np.array([column.kind in NUMERIC for column in columns], dtype=bool)
     return np.where(numeric & (known >= LEAST_COUNTS) & (lowest >= 0), 0.0, -np.inf)
 
 

@@ -12,11 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.special import softmax
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.engine_protocol import Blocks, add
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
+from cellworth.complete.hold_out import sample_rows
 from cellworth.complete.labels import unlabelled_rows
 from cellworth.complete.linear_model import (
     INVERSE_PENALTY,
@@ -196,9 +198,7 @@ class ErrorReduction(Memoryless):
         completed = this_round.completed
         scaling = Scaling.of(completed, "standard")
         X = standardised(completed, scaling)
-        judged = X
-        if len(X) > JUDGED_ROWS:
-            judged = X[_judged_rows(this_round.rng, len(X))]
+        judged = X[sample_rows(len(X), JUDGED_ROWS, this_round.rng)]
         if this_round.target == "number":
             worth = variance_reduction(X, judged, ~unlabelled)
         else:
@@ -220,7 +220,7 @@ class ErrorReduction(Memoryless):
         if not model.knows_something:
             return BlockScores(completed, _same_worth, labels="only")
         sums = TableProducts.of_blocks(completed)
-        rows = _judged_rows(rng, n) if n > JUDGED_ROWS else np.arange(n)
+        rows = sample_rows(n, JUDGED_ROWS, rng)
         judged = standardised(completed.rows(rows).completed, sums.scaling)
         if code.classes is None:
             reduction = VarianceReduction(sums.labelled, judged.T @ judged)
@@ -232,11 +232,6 @@ class ErrorReduction(Memoryless):
         worths = completed.map(_entropy_of_block, shared=(sums.scaling, of_entropy))
         least = completed.reduce(_least, _lesser, worths)
         return BlockScores(completed, _raised, (worths,), (min(0.0, least),), labels="only")
-
-
-def _judged_rows(rng: np.random.Generator, n: int) -> IntArray:
-    """Draw the rows of a long table that the error is judged on."""
-    return np.sort(rng.choice(n, JUDGED_ROWS, replace=False))
 
 
 def _of_standardised(model: LinearModel, scaling: Scaling) -> Float64Array:
@@ -260,7 +255,7 @@ def entropy_reduction(
 
 def _information(labelled: Float64Array, coefficients: Float64Array) -> Float64Array:
     """Return the information (K, d, d) of labelled rows (m, d) on the coefficients of each class."""
-    P = _softmax(labelled @ coefficients)
+    P = softmax(labelled @ coefficients, axis=-1)
     return np.stack([(labelled.T * (p * (1 - p))) @ labelled for p in P.T])
 
 
@@ -283,7 +278,7 @@ class EntropyReduction:
 
     def by(self, X: Float64Array) -> Float64Array:
         """Return the reduction by the label of each row of X (n, d); O(n m K^2)."""
-        (d, K), P = self.coefficients.shape, _softmax(X @ self.coefficients)
+        (d, K), P = self.coefficients.shape, softmax(X @ self.coefficients, axis=-1)
         at_judged = self.judged @ self.coefficients
         factors = [cho_factor(each + np.eye(d) / INVERSE_PENALTY) for each in self.information]
         expected = np.zeros(len(X))
@@ -298,13 +293,8 @@ class EntropyReduction:
             for label in range(K):
                 residual = (np.arange(K) == label) - p
                 after = at_judged[:, np.newaxis] + np.einsum("kmn,nk->mnk", reach, residual)
-                expected[some] += p[:, label] * _entropy(_softmax(after)).mean(axis=0)
-        return np.asarray(_entropy(_softmax(at_judged)).mean() - expected)
-
-
-def _softmax(scores: Float64Array) -> Float64Array:
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+                expected[some] += p[:, label] * _entropy(softmax(after, axis=-1)).mean(axis=0)
+        return np.asarray(_entropy(softmax(at_judged, axis=-1)).mean() - expected)
 
 
 def _entropy(probabilities: Float64Array) -> Float64Array:

@@ -11,7 +11,8 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.row_source import Part
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
-from cellworth.complete.inputs import check_number
+from cellworth.complete.hold_out import sample_rows
+from cellworth.complete.inputs import check_choice, check_number
 from cellworth.complete.labels import unlabelled_rows
 from cellworth.complete.row_finders import LabelledRows, RowFinder, RowsAt
 from cellworth.errors import ParameterError
@@ -128,8 +129,7 @@ class TrainingGain(Memoryless):
         check_number("doubt", self.doubt, minimum=0)
         if self.doubt > 1:
             raise ParameterError(f"doubt must be at most 1; got {self.doubt!r}")
-        if self.buys not in ("both", "cells", "labels"):
-            raise ParameterError(f"buys must be 'both', 'cells' or 'labels'; got {self.buys!r}")
+        check_choice("buys", self.buys, ("both", "cells", "labels"))
 
     @property
     def labels_only(self) -> bool:
@@ -220,10 +220,8 @@ class TrainingGain(Memoryless):
 
         And, if labels can be bought, which rows without one show what they tell, counted among these.
         """
-        trained, judged = training_sample(rng, n_labelled), np.arange(n)
-        seed = int(rng.integers(2**31))
-        if n > EFFECT_ROWS:
-            judged = np.sort(rng.choice(n, EFFECT_ROWS, replace=False))
+        trained, seed = training_sample(rng, n_labelled), int(rng.integers(2**31))
+        judged = sample_rows(n, EFFECT_ROWS, rng)
         told = training_sample(rng, n - n_labelled) if sells else np.zeros(0, dtype=np.intp)
         return trained, seed, judged, told
 

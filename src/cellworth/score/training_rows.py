@@ -9,6 +9,7 @@ import numpy as np
 from cellworth.arrays import Float64Array, IntArray
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
+from cellworth.complete.hold_out import sample_rows
 from cellworth.complete.labels import LabelCode, label_code
 
 TRAINING_ROWS = 4_000
@@ -20,9 +21,7 @@ def training_sample(rng: np.random.Generator, n_rows: int) -> IntArray:
 
     Likewise which rows without a label to look at.
     """
-    if n_rows <= TRAINING_ROWS:
-        return np.arange(n_rows)
-    return np.sort(rng.choice(n_rows, TRAINING_ROWS, replace=False))
+    return sample_rows(n_rows, TRAINING_ROWS, rng)
 
 
 def labels_to_learn(completed: CompletedBlocks) -> LabelCode | None:

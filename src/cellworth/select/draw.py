@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.complete.inputs import check_choice
 from cellworth.errors import ParameterError
 from cellworth.select.bundles import Bundles, buy_bundles
 from cellworth.select.greedy import GreedyPurchase
@@ -114,10 +115,8 @@ class Draw:
         crowding: float = 1.0,
         by: Literal["cell", "row", "auto"] = "cell",
     ) -> None:
-        if per not in ("score", "price"):
-            raise ParameterError(f"per must be 'score' or 'price'; got {per!r}")
-        if by not in ("cell", "row", "auto"):
-            raise ParameterError(f"by must be 'cell', 'row' or 'auto'; got {by!r}")
+        check_choice("per", per, ("score", "price"))
+        check_choice("by", by, ("cell", "row", "auto"))
         if not 0 <= as_number(power) < np.inf:
             raise ParameterError(f"power must be a number, 0 or more; got {power!r}")
         self._spread = Spread(per_row, crowding)

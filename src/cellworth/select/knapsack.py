@@ -213,7 +213,7 @@ class Knapsack:
             # Prices without a common decimal unit are counted in a binary one, inexact in the last digit.
             money -= max(1, math.ceil((float(add_up(chosen)) - budget) * units.scale))
         if len(packing.items) > count:
-            return self._best_counted(offer, wanted, places, packing, units, int(count))
+            return self._best_counted(offer, wanted, places, units, int(count))
         self._warn(packing.excess, float(scores[packing.items].sum()), "effort")
         return settle(offer, places[packing.items], budget, front=_front(offer, places, packing))
 
@@ -222,7 +222,6 @@ class Knapsack:
         offer: Offer,
         wanted: BoolArray,
         places: IntArray,
-        packing: Packing,
         units: MoneyUnits,
         count: int,
     ) -> Selection:

@@ -65,7 +65,7 @@ def pack(prices: Int64Array, scores: Float64Array, budget: int, effort: int) -> 
         return Packing(order, 0.0, prefix, order)
     left = budget - int(prices[order[:prefix]].sum())
     before, after = order[:prefix][::-1], order[prefix:]
-    before, after = (near_break(prices, scores, side) for side in (before, after))
+    before, after = (near_break(prices, side) for side in (before, after))
     search = _Search(left, effort)
     search.start(prices[after], scores[after], after)
     excess = search.run(
@@ -78,7 +78,7 @@ def pack(prices: Int64Array, scores: Float64Array, budget: int, effort: int) -> 
     return Packing(order[taken[order]], excess, prefix, order)
 
 
-def near_break(prices: Int64Array, scores: Float64Array, side: IntArray) -> IntArray:
+def near_break(prices: Int64Array, side: IntArray) -> IntArray:
     """Return the items on one side of the break, nearest first, that an optimum may have to change.
 
     Among items of equal price the best are taken. Let prices be integer multiples of g, at most D g. An

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, Int64Array, IntArray
+from cellworth.complete.inputs import check_choice
 from cellworth.errors import ParameterError
 from cellworth.prices.money import MoneyUnits
 from cellworth.progress import ProgressLine
@@ -107,8 +108,7 @@ class Poss:
             raise ParameterError(f"iterations must be a number, 'paper' or None; got {iterations!r}")
         if iterations is not None and not isinstance(iterations, str):
             positive_integer("iterations", iterations)
-        if start not in ("ratio", "empty"):
-            raise ParameterError(f"start must be 'ratio' or 'empty'; got {start!r}")
+        check_choice("start", start, ("ratio", "empty"))
         self._spread = Spread(per_row, crowding)
         self.start = start
         self.iterations = iterations

@@ -79,12 +79,12 @@ def check_model(table: Table, model: Any | None) -> None:
     if model is None or table.target is None or isinstance(model, Candidate):
         return
     name, target = type(model).__name__, f"the target {shorten(table.target.name)}"
-    if table.target.kind == "number" and is_classifier(model):
+    if table.target.is_number and is_classifier(model):
         raise ParameterError(
             f"{target} is a number, but {name} predicts classes. Pass a regressor, such as Ridge(), or leave "
             "classifier out. If the numbers are classes, make the Table with target_kind='several classes'."
         )
-    if table.target.kind != "number" and is_regressor(model):
+    if not table.target.is_number and is_regressor(model):
         raise ParameterError(
             f"{target} has {table.target.kind}, but {name} predicts numbers. Pass a classifier, such as "
             "LogisticRegression(), or leave it out. For a number, make the Table with target_kind='number'."

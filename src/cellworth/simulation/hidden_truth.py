@@ -111,7 +111,7 @@ def make_world(table: Table, *, observed: float, train: float, seed: int, labell
     known = ~table.holes[rows]
     _refuse_empty_columns(known, table.column_names)
     hidden = hide_cells(known, rng, keep=observed, spare="random")
-    hidden_labels = _hide_labels(target.values[rows], rng, labelled, classes=target.kind != "number")
+    hidden_labels = _hide_labels(target.values[rows], rng, labelled, classes=not target.is_number)
     return World(
         truth=X[rows],
         start=np.where(encoded.layout.by_column(hidden), np.nan, X[rows]),
@@ -162,7 +162,7 @@ def _check(table: Table, observed: float, train: float, labelled: float) -> Targ
 
 def _can_stratify(target: Target, y: Float64Array) -> bool:
     """Return whether each class has enough rows for both sides of a split."""
-    return target.kind != "number" and bool(np.bincount(y.astype(np.intp)).min() >= 2)
+    return not target.is_number and bool(np.bincount(y.astype(np.intp)).min() >= 2)
 
 
 def _refuse_empty_columns(known: BoolArray, names: tuple[str, ...]) -> None:

@@ -28,6 +28,7 @@ from cellworth.strategy.registry import Strategy, get
 from cellworth.table import Table
 from cellworth.table.any_table import AnyTable, as_table
 from cellworth.table.frames import GivenFrame
+from cellworth.table.target import label_kind_of
 
 SAMPLE_ROWS = 2_000
 """Of a table in row blocks, "auto" sees at least this many rows, if there are more."""
@@ -221,5 +222,5 @@ def sampled_task(table: BlockTable, prices: BlockPrices, seed: int) -> BuyingTas
     parts = (Part(X[[i]], labels[i], np.array([row]), i * every) for i, row in enumerate(some.row_ids))
     own = np.vstack([prices.on(part).own for part in parts])
     listed = replace(prices.base, own=own).of_cells()
-    kind = None if table.target is None else table.target.label_kind
+    kind = label_kind_of(table.target)
     return BuyingTask(X, some.y, table.layout, kind, listed, seed, in_blocks=True)

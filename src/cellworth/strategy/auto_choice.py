@@ -14,7 +14,7 @@ from cellworth.errors import DataError
 from cellworth.prices import PriceList, Prices
 from cellworth.shown_numbers import in_english, shown
 from cellworth.table import ColumnLayout, Table
-from cellworth.table.target import LabelKind
+from cellworth.table.target import LabelKind, Metric, label_kind_of
 
 CompleterName = Literal["Gaussian", "supervised"]
 
@@ -54,7 +54,7 @@ class BuyingTask:
             table.encode(prior=True).X,
             table.y,
             table.layout,
-            None if table.target is None else table.target.label_kind,
+            label_kind_of(table.target),
             (prices or Prices.same(1.0)).on(table).of_cells(),
             seed,
         )
@@ -151,7 +151,7 @@ class StrategyChoice:
     fallback: str
     completer: CompleterName
     model: str
-    metric: Literal["AUC", "R2"]
+    metric: Metric
     rival: str
     lead: Lead | None
     needed: float

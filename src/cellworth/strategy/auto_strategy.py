@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from cellworth.model.held_out_folds import HeldOutFold, make_folds
 from cellworth.strategy.auto_choice import BuyingTask, Lead, StrategyChoice
 from cellworth.strategy.backtest import FOLDS, backtest
 from cellworth.strategy.registry import Strategy, get
+from cellworth.table.target import metric_of
 
 FALLBACK, RIVAL = "recommended", "linear-impact"
 MOST_ROWS = 1_000
@@ -101,7 +102,7 @@ def choose_on(task: BuyingTask, *, seconds: float | None = None) -> StrategyChoi
     seconds : float, optional
         No further part of the choice is begun after this time.
     """
-    metric: Literal["AUC", "R2"] = "R2" if task.is_number else "AUC"
+    metric = metric_of(is_number=task.is_number)
     thin = _too_thin(task)
     if thin:
         return StrategyChoice(FALLBACK, FALLBACK, "Gaussian", "", metric, RIVAL, None, NEEDED, note=thin)

@@ -25,6 +25,7 @@ from cellworth.strategy.block_shortlist import BlockChoice, choose_from_blocks
 from cellworth.strategy.choose_batch import batch_generator, check_sale, warm_completer
 from cellworth.strategy.registry import Strategy
 from cellworth.table import ColumnLayout
+from cellworth.table.target import label_kind_of
 
 NO_CELLS: IntArray = np.zeros((0, 2), dtype=np.intp)
 NO_ROWS: IntArray = np.zeros(0, dtype=np.intp)
@@ -90,7 +91,7 @@ class BlockAdviser:
                 f"strategy {strategy.name!r} chooses its parts on a table; call its settled(task) first"
             )
         self.strategy = strategy
-        self._target = None if table.target is None else table.target.label_kind
+        self._target = label_kind_of(table.target)
         self._seed = seed
         self.rounds = 0
         self.scored: BlockRound | None = None
@@ -179,7 +180,8 @@ class BlockAdviser:
             raise ParameterError("nothing to choose from; call run(table, prices) in each round")
         scores = scored.scores
         if prices.needs_ids:
-            scores = replace(scores, completed=_with_ids(scores.completed))
+            completed = scores.completed
+            scores = replace(scores, completed=replace(completed, source=completed.source.with_ids()))
         return scores, BlockOffers(prices, scored.table.unmeasured, NO_CELLS, NO_CELLS, scored.explored)
 
     def reasons(self, choice: BlockChoice) -> list[str]:
@@ -231,14 +233,7 @@ class BlockAdviser:
 def _source(table: BlockTable, prices: BlockPrices) -> Source:
     """Return the table as numeric columns, with row ids if prices need them."""
     source = table.source()
-    if table.is_sparse or not prices.needs_ids:
-        return source
-    return source.with_blocks(lambda block: replace(block, with_ids=True))  # type: ignore[type-var]
-
-
-def _with_ids(completed: CompletedBlocks) -> CompletedBlocks:
-    change: Any = lambda block: replace(block, with_ids=True)  # noqa: E731
-    return replace(completed, source=completed.source.with_blocks(change))
+    return source if table.is_sparse or not prices.needs_ids else source.with_ids()
 
 
 def _by_row(cells: IntArray) -> IntArray:

@@ -13,7 +13,7 @@ from cellworth.blocks.row_source import Part
 from cellworth.complete.labels import unlabelled_rows
 from cellworth.errors import DataError
 from cellworth.prices import PriceList, Prices
-from cellworth.prices.price_rules import (
+from cellworth.prices.cell_prices import (
     ByCell,
     ByColumn,
     ByFunction,

@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.base import clone
 
 from cellworth.arrays import BoolArray, Float64Array
+from cellworth.complete.labels import tell_target
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
 from cellworth.progress import portion
@@ -27,7 +28,7 @@ from cellworth.score.scorer import Memoryless
 from cellworth.select.selector import Offer, Selection, Selector
 from cellworth.strategy.registry import Strategy
 from cellworth.table import ColumnLayout, Table
-from cellworth.table.target import LabelKind
+from cellworth.table.target import LabelKind, label_kind_of
 
 FIRST_CELLS = 10
 """How many cells of a column that nobody has measured yet are bought before all others."""
@@ -215,7 +216,7 @@ class Adviser:
         return cls(
             strategy,
             layout=table.layout,
-            target=None if table.target is None else table.target.label_kind,
+            target=label_kind_of(table.target),
             seed=seed,
         )
 
@@ -363,10 +364,8 @@ class Adviser:
 def warm_completer(strategy: Strategy, target: LabelKind | None) -> Any:
     """Return a copy of a strategy's completer that starts from its last fit, if it can."""
     completer = clone(strategy.completer)
-    settings = completer.get_params()
-    if target is not None and settings.get("target") == "auto":
-        completer.set_params(target=target)
-    if "warm_start" in settings:
+    tell_target(completer, target)
+    if "warm_start" in completer.get_params():
         completer.set_params(warm_start=True)
     return completer
 

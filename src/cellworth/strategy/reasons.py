@@ -18,6 +18,7 @@ from cellworth.select import Draw, Selection, Top
 from cellworth.select.selector import Selector
 from cellworth.shown_numbers import in_english
 from cellworth.table import Column, ColumnLayout
+from cellworth.table.column import MEASURED
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ class Reasons:
         """Describe the current guess for a cell; ± is one standard deviation."""
         column, block = self._layout.columns[place], self._layout.columns_of(place)
         filled = np.asarray(self._completer.completed_[row, block], dtype=np.float64)
-        if column.kind in ("number", "integer", "date"):
+        if column.kind in MEASURED:
             unit = {"date": " days"}.get(column.kind, "" if column.unit is None else f" {column.unit}")
             variance = getattr(self._completer, "variance_", None)
             if variance is not None:

@@ -14,7 +14,7 @@ from cellworth.arrays import Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
 from cellworth.setting_names import by_door, named, setting
-from cellworth.table.column import LABELLED, Column, Kind
+from cellworth.table.column import LABELLED, NUMERIC, Column, Kind
 from cellworth.table.dates import iso_format, restores, strptime_format
 from cellworth.table.infer_kind import find_kind, refuse_infinities, to_codes, to_values
 from cellworth.table.keywords import ColumnKeywords, TableKeywords
@@ -151,7 +151,7 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
     if unmeasured:
         check_prior(column, origin.column(raw.name))
     _check_values(column, values, origin)
-    if kind in ("number", "integer") and wanted.bounds is None and not unmeasured:
+    if kind in NUMERIC and wanted.bounds is None and not unmeasured:
         warn_of_far_marks(values, raw.name, origin)
     return column, values
 
@@ -232,7 +232,7 @@ def _known_numbers(numbers: Numbers, stated: Kind | None) -> Kind | None:
     """Return the kind of a column whose numbers the reader has found; None if its texts must be read."""
     if stated is None or stated == numbers.kind:
         return numbers.kind
-    if numbers.kind == "date" or stated not in ("number", "integer"):
+    if numbers.kind == "date" or stated not in NUMERIC:
         return None
     if numbers.kind == "integer" and bool(np.any(numbers.values == 0)):
         return None  # the text may be -0

@@ -39,8 +39,12 @@ Kind = Literal["number", "integer", "boolean", "ordered", "category", "date"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LABELLED: frozenset[Kind] = frozenset({"ordered", "category"})
 """Kinds whose values are texts from a list, stored as codes."""
-BOUNDED: frozenset[Kind] = frozenset({"number", "integer", "date"})
-"""Kinds that may have bounds."""
+NUMERIC: tuple[Kind, ...] = ("number", "integer")
+"""Kinds whose values are numbers to the user."""
+MEASURED: tuple[Kind, ...] = (*NUMERIC, "date")
+"""Kinds whose values lie on a scale, which may have bounds."""
+UNORDERED: tuple[Kind, ...] = ("boolean", "category")
+"""Kinds whose values have no order, so that nothing lies between two of them."""
 
 MOST_DECIMALS = 9
 """A column of numbers with more decimals than this is measured, not written, and guesses are not rounded."""
@@ -130,9 +134,9 @@ class Column:
         number = parse_value(value, self.kind, self.categories, self.date_format)
         if number is None or bool(self.invalid(np.array([number]))[0]):
             hint = did_you_mean(str(value), self.categories) if self.categories else ""
-            if self.kind in ("number", "integer") and is_comma_number(str(value).strip()):
+            if self.kind in NUMERIC and is_comma_number(str(value).strip()):
                 hint = " Write a decimal point, not a comma, and nothing between thousands."
-            elif self.kind in ("number", "integer") and (unit := unit_of(str(value).strip())):
+            elif self.kind in NUMERIC and (unit := unit_of(str(value).strip())):
                 hint = f" Write the number without {unit!r}."
             if self.kind == "date" and is_no_day(str(value).strip()):
                 hint = " There is no such day."
@@ -379,7 +383,7 @@ def _check_bounds(column: Column) -> None:
     if column.bounds == (-math.inf, math.inf):
         return
     place = f"column {shorten(column.name)}"
-    if column.kind not in BOUNDED:
+    if column.kind not in MEASURED:
         raise ParameterError(
             f"{place}: only 'number', 'integer' and 'date' columns have bounds; this one is {column.kind!r}. "
             "Leave its bounds out; its kind and categories determine what it may hold."

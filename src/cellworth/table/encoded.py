@@ -18,7 +18,7 @@ from cellworth.cached_property import cached_property
 from cellworth.errors import DataError
 from cellworth.messages import shorten
 from cellworth.setting_names import setting
-from cellworth.table.column import Column
+from cellworth.table.column import UNORDERED, Column
 from cellworth.table.unmeasured_column import with_prior
 
 LARGEST = 1e30
@@ -228,7 +228,7 @@ class Encoded:
         given = self._with_shape(end, "end")
         cells = self.values.copy()
         for place, column in enumerate(self.columns):
-            if column.kind not in ("boolean", "category"):
+            if column.kind not in UNORDERED:
                 holes = np.isnan(cells[:, place])
                 cells[holes, place] = column.nearest(given[holes, self.layout.starts[place]])
         return cells

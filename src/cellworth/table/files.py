@@ -20,9 +20,6 @@ from cellworth.setting_names import by_door
 if TYPE_CHECKING:
     from cellworth.table.text_file import TextFile
 
-if TYPE_CHECKING:
-    pass
-
 Format = Literal["csv", "parquet", "xlsx"]
 _DELIMITED = (".csv", ".tsv", ".txt")
 

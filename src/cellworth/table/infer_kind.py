@@ -11,7 +11,7 @@ from cellworth.arrays import Float64Array
 from cellworth.errors import DataError, ParameterError, ReadWarning
 from cellworth.messages import as_mark, did_you_mean, listing, shorten
 from cellworth.setting_names import setting
-from cellworth.table.column import Kind
+from cellworth.table.column import NUMERIC, Kind
 from cellworth.table.dates import is_date, is_no_day, likely_date_formats, looks_like_date, parse_dates
 from cellworth.table.missing_marks import BLANKS
 from cellworth.table.parse_values import (
@@ -211,7 +211,7 @@ def refuse_infinities(values: Float64Array, column: str, origin: Origin) -> None
 
 
 def _fits(cells: NumberCells, kind: Kind) -> bool:
-    if kind in ("number", "integer"):
+    if kind in NUMERIC:
         return cells.kind in ("number", "integer", "boolean")
     if kind == "boolean":
         return bool(np.all(np.isin(cells.values, (0, 1)) | cells.holes)) and cells.kind != "date"

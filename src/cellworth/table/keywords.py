@@ -12,7 +12,7 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
 from cellworth.setting_names import named
 from cellworth.table.arrow_csv import Wishes
-from cellworth.table.column import KINDS, LABELLED, MOST_DECIMALS, Column, Kind, check_kind_name
+from cellworth.table.column import KINDS, LABELLED, MEASURED, MOST_DECIMALS, Column, Kind, check_kind_name
 from cellworth.table.dates import is_date_format, is_iso
 from cellworth.table.missing_marks import MissingMarks, missing_marks
 from cellworth.table.parse_values import cannot_be_stored, label
@@ -138,7 +138,7 @@ class TableKeywords:
         said: dict[Any, Any] = {self.row_id: "row_id"}
         for by_column in (self.kinds, self.categories):
             said |= by_column if isinstance(by_column, Mapping) else {}
-        as_text = {name for name, kind in said.items() if kind not in ("number", "integer", "date")}
+        as_text = {name for name, kind in said.items() if kind not in MEASURED}
         marks = () if isinstance(self.missing, Mapping) else labels(_as_marks(self.missing))
         return Wishes(frozenset(filter(None, as_text)), frozenset(marks))
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.table.column import Column
+from cellworth.table.column import MEASURED, Column
 from cellworth.table.table import Table
 
 LEAST = 3
@@ -44,7 +44,7 @@ class Seen(NamedTuple):
 def seen_in(column: Column, known: Float64Array) -> Seen | None:
     """Return what the known values (n,) of a column say; None if too little. O(n)."""
     n = len(known)
-    if column.kind not in ("number", "integer", "date") or n < LEAST:
+    if column.kind not in MEASURED or n < LEAST:
         return None
     cut = n // TRIM
     ordered = np.partition(known, (cut, n - 1 - cut))

@@ -12,12 +12,15 @@ from cellworth.arrays import AnyArray, BoolArray, Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
 from cellworth.setting_names import setting
-from cellworth.table.column import Column, UserValue
+from cellworth.table.column import NUMERIC, Column, UserValue
 from cellworth.table.raw_cells import Origin
 
 TargetKind = Literal["two classes", "several classes", "number"]
 LabelKind = Literal["classes", "number"]
 """What labels hold; all that completers and scorers need to know about the kind of a target."""
+
+Metric = Literal["AUC", "R2"]
+"""How well a model predicts a target."""
 
 TARGET_KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 MOST_CLASSES = 20
@@ -56,9 +59,14 @@ class Target:
     column: Column = field(repr=False)
 
     @property
+    def is_number(self) -> bool:
+        """Whether the labels are numbers; otherwise they are classes."""
+        return self.kind == "number"
+
+    @property
     def label_kind(self) -> LabelKind:
-        """Whether the labels are classes or a number."""
-        return "number" if self.kind == "number" else "classes"
+        """What the labels are."""
+        return "number" if self.is_number else "classes"
 
     @property
     def labels(self) -> AnyArray:
@@ -89,7 +97,7 @@ class Target:
         Categories, and whole numbers within bounds, may be told even if no row had them so far. Other numbers
         are classes only if they were seen.
         """
-        if self.classes is None or self.column.kind not in ("number", "integer"):
+        if self.classes is None or self.column.kind not in NUMERIC:
             return self.column
         if self.column.kind == "integer" and all(map(math.isfinite, self.column.bounds)):
             return self.column
@@ -151,6 +159,16 @@ class ClassColumn(Column):
         return f"one of the classes {listing(shown, most=10)}"
 
 
+def label_kind_of(target: Target | None) -> LabelKind | None:
+    """Return what the labels of a table are; None if it has no target."""
+    return None if target is None else target.label_kind
+
+
+def metric_of(*, is_number: bool) -> Metric:
+    """Return the metric of models that predict a number, or classes."""
+    return "R2" if is_number else "AUC"
+
+
 def make_target(column: Column, cells: Float64Array, kind: str | None, origin: Origin) -> Target:
     """Convert the cells (n,) of the target column to labels; infer the kind unless it is given."""
     place = origin.column(column.name)
@@ -184,7 +202,7 @@ def check_target_kind(kind: str | None) -> TargetKind | None:
 def _find_kind(column: Column, distinct: Float64Array) -> TargetKind:
     if len(distinct) == 2:
         return "two classes"
-    if column.kind in ("number", "integer"):
+    if column.kind in NUMERIC:
         has_fractions = bool(np.any(distinct != np.rint(distinct)))
         if has_fractions or len(distinct) > MOST_CLASSES:
             return "number"
@@ -192,7 +210,7 @@ def _find_kind(column: Column, distinct: Float64Array) -> TargetKind:
 
 
 def _check_fit(kind: TargetKind, column: Column, distinct: Float64Array, place: str) -> None:
-    if kind == "number" and column.kind not in ("number", "integer"):
+    if kind == "number" and column.kind not in NUMERIC:
         raise DataError(
             f"{place}: target_kind='number' needs numbers, got the kind {column.kind!r}. Leave it out."
         )

@@ -17,7 +17,7 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.errors import DataError
 from cellworth.messages import shorten
 from cellworth.setting_names import setting
-from cellworth.table.column import BOUNDED, Column
+from cellworth.table.column import MEASURED, Column
 
 SHARE_OF_ROWS = 0.25
 """The share of the rows in which a fit sees made-up values of an unmeasured column."""
@@ -58,7 +58,7 @@ class UniformPrior:
         texts = len(self.column.categories)
         if self.column.kind == "category" and texts > 2:  # a 1 among zeros
             return (texts - 1) / texts
-        if self.column.kind in BOUNDED:
+        if self.column.kind in MEASURED:
             return (high - low) ** 2 / 12
         return ((high - low + 1) ** 2 - 1) / 12  # whole numbers from low to high
 
@@ -72,14 +72,14 @@ class UniformPrior:
     def values(self, shares: Float64Array) -> Float64Array:
         """Return the values at these shares (m,), from 0 to 1, of what a cell may hold, from low to high."""
         low, high = self.column.limits
-        if self.column.kind in BOUNDED:
+        if self.column.kind in MEASURED:
             return self.column.nearest(low + shares * (high - low))
         return np.floor(shares * (high - low + 1)) + low
 
 
 def check_prior(column: Column, place: str) -> None:
     """Raise DataError if nothing can be believed of an unmeasured column: a number without bounds."""
-    if column.kind in BOUNDED and not all(map(math.isfinite, column.bounds)):
+    if column.kind in MEASURED and not all(map(math.isfinite, column.bounds)):
         raise DataError(
             f"{place}: nobody has measured it yet, so its cells can only be guessed from their bounds. Give "
             f"the lowest and highest value that it may have with {setting('bounds', column=column.name)}, "

@@ -17,7 +17,7 @@ from cellworth.messages import LONGEST_SHOWN, listing, shorten
 from cellworth.optional_packages import require
 from cellworth.setting_names import by_door
 from cellworth.shown_numbers import shown
-from cellworth.table.column import KINDS, LABELLED, Column
+from cellworth.table.column import KINDS, LABELLED, MEASURED, Column
 from cellworth.table.dates import stamps_from_days
 from cellworth.table.excel import Field, write_sheet
 from cellworth.table.write_csv import csv_text, guard, separator_of, with_mark, write_text
@@ -113,7 +113,7 @@ def sheet_rows(
     """Yield the rows of a workbook, names first; numbers and dates are numbers and dates there, too."""
     fields: list[Sequence[Field]] = [] if row_id is None else [row_ids]
     for column, values, *_ in columns:
-        native = column.kind in ("number", "integer", "date")
+        native = column.kind in MEASURED
         fields.append(user_values(column, values) if native else column.texts(values))
     yield [*(() if row_id is None else (row_id,)), *(out.column.name for out in columns)]
     yield from zip(*fields, strict=True)

@@ -125,7 +125,7 @@ def _write_ledger(campaign: Campaign, path: Path, ending: FileFormat) -> None:
 def quick_status(campaign: Campaign) -> dict[str, Any]:
     """Return the status of a campaign as plain data, scored by a linear model and as of now alone."""
     target = campaign.table.target
-    is_number = target is not None and target.label_kind == "number"
+    is_number = target is not None and target.is_number
     model = "ridge regression" if is_number else "logistic regression"
     return {"status": to_json(campaign.status(model=model, max_rounds=1))}
 

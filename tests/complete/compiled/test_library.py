@@ -8,7 +8,6 @@ from scipy.linalg import cython_blas
 
 from cellworth.complete.compiled import library
 from cellworth.complete.compiled.library import address, kernels
-from tests.conftest import need
 
 
 @pytest.fixture
@@ -19,8 +18,8 @@ def forgotten():
     kernels.cache_clear()
 
 
+@pytest.mark.usefixtures("compiled")
 def test_both_precisions_are_there():
-    need(kernels() is not None, "the compiled kernels: python -m cellworth.complete.compiled.build")
     assert set(kernels().passes) == {np.dtype("f8"), np.dtype("f4")}
 
 

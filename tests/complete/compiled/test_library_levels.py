@@ -16,7 +16,6 @@ from tests.complete import test_extra_trees, test_scaling
 from tests.complete.gaussian import test_pattern_systems_compiled, test_streamed_step
 from tests.complete.solver import test_factors, test_fused_step, test_labelled_rows, test_sampled_start
 from tests.complete.solver.problems import LOSSES, make_rows, random_model
-from tests.conftest import need
 
 USERS = (
     extra_trees,
@@ -30,10 +29,7 @@ USERS = (
 )
 COLUMNS = [1, 3, 4, 7, 8, 9, 15, 16, 17, 20, 23, 24, 25, 33, 49, 100, 130, 257]  # around vectors and tiles
 
-
-@pytest.fixture(autouse=True)
-def compiled():
-    need(kernels() is not None, "the compiled kernels: python -m cellworth.complete.compiled.build")
+pytestmark = pytest.mark.usefixtures("compiled")
 
 
 @pytest.fixture(params=LEVELS)

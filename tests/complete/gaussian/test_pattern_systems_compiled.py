@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth import GaussianCompleter
-from cellworth.complete.compiled.library import kernels
 from cellworth.complete.gaussian import pattern_systems
 from cellworth.complete.gaussian.pattern_systems import (
     CompiledPatterns,
@@ -16,14 +15,10 @@ from cellworth.complete.gaussian.pattern_systems import (
     inverse_diagonals,
     remaining_diagonals,
 )
-from tests.conftest import need
 
 from .test_pattern_systems import positive_definite, row_by_row
 
-
-@pytest.fixture(autouse=True)
-def compiled():
-    need(kernels() is not None, "the compiled kernels: python -m cellworth.complete.compiled.build")
+pytestmark = pytest.mark.usefixtures("compiled")
 
 
 @settings(deadline=None, max_examples=60)

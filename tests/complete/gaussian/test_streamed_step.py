@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.blocks.cell_columns import CellColumns
-from cellworth.complete.compiled.library import kernels
 from cellworth.complete.gaussian import streamed_step as module
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
 from cellworth.complete.gaussian.factor_gaussian import FactorGaussian
@@ -19,12 +18,8 @@ from cellworth.complete.gaussian.streamed_step import (
 )
 from cellworth.complete.scaling import Scaling
 from tests.complete.gaussian.test_pattern_systems import positive_definite
-from tests.conftest import need
 
-
-@pytest.fixture(autouse=True)
-def compiled():
-    need(kernels() is not None, "the compiled kernels: python -m cellworth.complete.compiled.build")
+pytestmark = pytest.mark.usefixtures("compiled")
 
 
 def row_by_row(model, X, scaling):

@@ -7,20 +7,15 @@ from hypothesis import strategies as st
 
 from cellworth import SupervisedCompleter
 from cellworth.blocks.thread_engine import ThreadEngine
-from cellworth.complete.compiled.library import kernels
 from cellworth.complete.solver import fused_step
 from cellworth.complete.solver import step as plain
 from cellworth.complete.solver.fused_step import land, land_at_once, start, start_near, step
 from cellworth.complete.solver.losses import SquaredLoss
 from cellworth.complete.solver.step import NearRows, Rows, StepSums, sample_size
-from tests.conftest import need
 
 from .problems import LOSSES, make_rows, random_model, solve
 
-
-@pytest.fixture(autouse=True)
-def compiled():
-    need(kernels() is not None, "the compiled kernels: python -m cellworth.complete.compiled.build")
+pytestmark = pytest.mark.usefixtures("compiled")
 
 
 def in_numpy(function, *arguments):

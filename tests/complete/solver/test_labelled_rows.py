@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from cellworth.complete.compiled.library import kernels
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.solver.labelled_rows import best_scores, labelled_step
 from tests.complete.solver.loss_contract import random_targets
-from tests.conftest import need
 
 from .problems import LOSSES, random_model
 
@@ -35,12 +33,12 @@ def test_scores_are_the_best(loss, n_outputs, weight):
     )
 
 
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.6, 1.0])
 @pytest.mark.parametrize("weight", WEIGHTS)
 @pytest.mark.parametrize(("loss", "n_outputs"), LOSSES)
 def test_the_sums_are_those_of_rows_solved_one_by_one(loss, n_outputs, weight, share, dtype):
-    need(kernels() is not None, "the compiled kernels: python -m cellworth.complete.compiled.build")
     rng = np.random.default_rng(1)
     n, d = 23, 5
     X = rng.normal(size=(n, d)).astype(dtype)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from cellworth.blocks.thread_engine import RowBlocks, ThreadEngine
 from cellworth.complete import SupervisedCompleter
-from cellworth.complete.compiled.library import kernels
 from cellworth.complete.solver import sampled_start
 from cellworth.complete.solver.losses import SquaredLoss
 from cellworth.complete.solver.proximal_gradient import minimise_from_means
@@ -27,10 +26,10 @@ from cellworth.complete.solver.sampled_start import (
     solve_in_holes,
     stride,
 )
-from cellworth.complete.solver.singular_value_thresholding import spectrum, threshold_singular_values
+from cellworth.complete.solver.singular_value_thresholding import spectrum
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.warm_start import column_means
-from tests.conftest import need
+from tests.complete.low_rank_cases import threshold_by_svd
 
 from .problems import LOSSES, blank, make_rows, objective, random_model
 
@@ -70,6 +69,7 @@ def test_hidden_cells_are_those_that_the_shape_and_the_observed_ones_imply(share
     np.testing.assert_allclose(filled, expected, atol=1e-3 * np.abs(expected).max() + 1e-12)
 
 
+@pytest.mark.usefixtures("compiled")
 @given(
     d=st.sampled_from([1, 2, 7, 8, 20, 49]),
     n=st.integers(1, 900),
@@ -78,7 +78,6 @@ def test_hidden_cells_are_those_that_the_shape_and_the_observed_ones_imply(share
 )
 @settings(max_examples=60, deadline=None)
 def test_the_compiled_solution_is_that_in_numpy(d, n, seed, steps):
-    need(kernels() is not None, "the compiled kernels: python -m cellworth.complete.compiled.build")
     rng = np.random.default_rng(seed)
     A = rng.normal(size=(2 * d, d))
     product = (A.T @ A / d + np.eye(d)).astype(np.float32)
@@ -177,9 +176,7 @@ def test_the_start_is_much_nearer_than_column_means():
     filled, near = sampled(rows, model, 5.0)
 
     def excess(table, model):
-        shrunk = threshold_singular_values(
-            table, 5.0
-        )  # one proximal step: observed cells are those of the data
+        shrunk = threshold_by_svd(table, 5.0)  # one proximal step: observed cells are those of the data
         return objective(shrunk, rows, model, 5.0) - solved.objective[-1]
 
     assert excess(filled.astype(float), near) < 0.05 * excess(column_means(rows)[0], solved.model)

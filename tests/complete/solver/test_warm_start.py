@@ -6,9 +6,9 @@ from cellworth.blocks.thread_engine import RowBlocks
 from cellworth.complete.solver.factors import factorise
 from cellworth.complete.solver.losses import LogisticLoss, MultinomialLoss, SquaredHingeLoss, SquaredLoss
 from cellworth.complete.solver.proximal_gradient import minimise
-from cellworth.complete.solver.singular_value_thresholding import threshold_singular_values
 from cellworth.complete.solver.step import Rows, form
 from cellworth.complete.solver.warm_start import _common_step, _newton_step, refresh
+from tests.complete.low_rank_cases import threshold_by_svd
 
 from .problems import make_rows, objective, problems, random_model
 
@@ -41,7 +41,7 @@ def test_the_common_step_is_newtons_on_a_table_without_holes(rank):
     """There the answer is one thresholding; the step misses it by the square of the change."""
     rng = np.random.default_rng(rank)
     A = rng.normal(size=(30, rank)) @ rng.normal(size=(rank, 5))
-    left, right = factorise(threshold_singular_values(A, PENALTY), rank)
+    left, right = factorise(threshold_by_svd(A, PENALTY), rank)
     U = left / np.linalg.norm(left, axis=0)
     direction = rng.normal(size=(rank, 5))
     none = Rows(np.zeros((0, 5)), np.zeros((0, 5), dtype=bool), np.zeros((0, 1)), wide=False)
@@ -49,7 +49,7 @@ def test_the_common_step_is_newtons_on_a_table_without_holes(rank):
     for size in (1e-2, 1e-3):
         gradient = -left.T @ U @ direction * size
         step = _common_step(gradient, np.zeros((0, rank)), right, none, 1.0, PENALTY)
-        answer = threshold_singular_values(A + size * U @ direction, PENALTY)
+        answer = threshold_by_svd(A + size * U @ direction, PENALTY)
         misses.append(np.linalg.norm(left @ (right + step) - answer) / size)
     assert misses[0] < 0.1
     assert misses[1] < 0.15 * misses[0]

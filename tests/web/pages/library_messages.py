@@ -171,7 +171,7 @@ STANDS_FOR = {
     "campaign/cell_index.py: error": "column 'Xyz': expected a number, got 'Xyz'.",
     "campaign/new_rows.py: error": "column 'Xyz': expected a number, got 'Xyz'.",
     "prices/price_file.py: error": "There is no column 'Xyz'. The columns are 'Xyz'.",
-    "prices/price_rules.py: error": "There is no row 'Xyz'. The rows are 'Xyz'.",
+    "prices/cell_prices.py: error": "There is no row 'Xyz'. The rows are 'Xyz'.",
     "strategy/block_prices.py: error": "There is no row 'Xyz'. The rows are 'Xyz'.",
     "web/pages/next_value.py: row": "'Xyz'",
     "origin.name": "a.csv",

@@ -10,7 +10,7 @@ from cellworth.campaign.stores import MemoryStore
 from cellworth.errors import ParameterError
 from cellworth.web.pages.table_grid import GridFilter, window_of
 from cellworth.web.url_paths import segment
-from tests.campaign.on_blocks import begin_both, make_tables, values_for
+from tests.campaign.on_blocks import begin_both, make_tables, with_every_status
 from tests.strategy.labelled_in_part import both_without_labels
 from tests.strategy.test_block_batch import both_of, make_frame
 from tests.web.servers import begin
@@ -23,12 +23,7 @@ def both(request, tmp_path_factory):
     """A campaign on blocks and one in memory, with cells of every status."""
     tables = make_tables(tmp_path_factory.mktemp("grid"))
     pair = begin_both(tables, request.param, strategy="random")
-    for campaign in pair:
-        batch = campaign.ask(count=9)
-        campaign.refuse([(each.row, each.column) for each in batch[:3]], "no")
-        campaign.tell(values_for(batch[3:6], tables[request.param][1], np.random.default_rng(1)))
-        campaign.extend({"New P1": {"weight": 71.5}})
-    return pair
+    return with_every_status(pair, tables[request.param][1])
 
 
 def all_rows(view, count, **fields):

@@ -14,7 +14,7 @@ from cellworth.campaign.cell_values import HAS_VALUE, MAY_COME
 from cellworth.campaign.state import State
 from cellworth.errors import DataError
 from cellworth.forecasting.outlook import Outlook
-from cellworth.model.cross_validation import sample_rows, scorable
+from cellworth.model.cross_validation import rows_to_score, scorable
 from cellworth.prices import Prices
 from cellworth.progress import Steps
 from cellworth.table import Target
@@ -105,9 +105,9 @@ def _outlook(
     """Return the forecast; None where next to no cell is known."""
     from cellworth.forecasting.table_forecast import chosen_candidate, outlook_of
 
-    rows = sample_rows(target.values, seed)
+    rows = rows_to_score(target.values, seed)
     X, y = state.table().encode(prior=True).X[rows], target.values[rows]
-    is_number = target.label_kind == "number"
+    is_number = target.is_number
     candidate = chosen_candidate(model, state.table(), seconds=None, seed=seed, n_jobs=n_jobs)
     try:
         return outlook_of(
@@ -156,4 +156,4 @@ def _rows_of(shot: Snapshot, rows: IntArray, now: Snapshot) -> tuple[Float64Arra
 def _can_forecast(state: State, target: Target) -> bool:
     labels = target.values[~np.isnan(target.values)]
     left = state.has(*MAY_COME)[:, : state.index.features].any()
-    return bool(left and scorable(labels, classes=target.label_kind == "classes"))
+    return bool(left and scorable(labels, classes=not target.is_number))

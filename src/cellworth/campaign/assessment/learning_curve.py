@@ -6,7 +6,6 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
@@ -17,9 +16,10 @@ from cellworth.campaign.cell_values import CellStatus
 from cellworth.campaign.event_codec import Event
 from cellworth.campaign.log import Log
 from cellworth.campaign.state import State
-from cellworth.model.cross_validation import Score, deal, mean_score, sample_rows, scorable
+from cellworth.model.cross_validation import Score, deal, mean_score, rows_to_score, scorable
 from cellworth.progress import Steps, portion
 from cellworth.table import Table, Target
+from cellworth.table.target import Metric, metric_of
 
 MOST_ROUNDS = 12
 """Points of a learning curve, and of the past that a forecast looks at, by default."""
@@ -64,7 +64,7 @@ class LearningCurve:
         One per snapshot, all on the same rows.
     """
 
-    metric: Literal["AUC", "R2"]
+    metric: Metric
     note: str
     snapshots: list[Snapshot]
     scores: list[Score]
@@ -140,9 +140,9 @@ def learning_curve(
     target = snapshots[-1].table.target
     if target is None:
         return LearningCurve("AUC", "the table has no target", [], [])
-    classes = target.label_kind == "classes"
-    metric: Literal["AUC", "R2"] = "AUC" if classes else "R2"
-    rows = sample_rows(target.values, seed)
+    classes = not target.is_number
+    metric = metric_of(is_number=target.is_number)
+    rows = rows_to_score(target.values, seed)
     y = target.values[rows]
     labelled = ~np.isnan(y)
     size = int(labelled.sum())
@@ -194,7 +194,7 @@ def _score(
     with worker_threads(1):
         completer = GaussianCompleter(label_trust=0.0, calibrate=False).fit(X)
         filled = ViewedRows.trained_on(completer, X, seed)
-        is_number = table.target.label_kind == "number"
+        is_number = table.target.is_number
         candidate = candidate_named(model, is_number=is_number)
         return mean_score(
             [
@@ -266,7 +266,7 @@ def _deals(
 
 
 def _too_few(target: Target) -> str:
-    if target.label_kind == "number":
+    if target.is_number:
         return f"too few rows have a label for {target.name!r}"
     return f"too few rows are labelled in each class of {target.name!r}"
 

@@ -17,7 +17,7 @@ from cellworth.campaign.log import Log
 from cellworth.campaign.state import State
 from cellworth.campaign.table_codec import pack, unpack
 from cellworth.prices import Prices
-from cellworth.prices.price_rules import ByCell, ByMatrix
+from cellworth.prices.cell_prices import ByCell, ByMatrix
 from cellworth.table import Table
 
 

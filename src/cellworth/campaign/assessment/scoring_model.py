@@ -14,7 +14,7 @@ from cellworth.campaign.event_codec import Event
 from cellworth.campaign.log import Log
 from cellworth.campaign.table_codec import unpack
 from cellworth.errors import DataError
-from cellworth.model.cross_validation import sample_rows
+from cellworth.model.cross_validation import rows_to_score
 from cellworth.table import Table
 
 GROWTH = 1.5
@@ -48,9 +48,9 @@ def choose_in_use(table: Table, seed: int) -> str:
 
     target = table.target
     assert target is not None
-    is_number = target.label_kind == "number"
+    is_number = target.is_number
     names = ["ridge regression" if is_number else "logistic regression", TREES]
-    rows = sample_rows(target.values, seed)
+    rows = rows_to_score(target.values, seed)
     try:
         return choose_model(
             table.encode(prior=True).X[rows],
@@ -82,4 +82,4 @@ def model_in_use(log: Log, name: str, seed: int, cache: AssessmentCache) -> str:
         return cache.models[key]
     from cellworth.model.candidates import candidate_named
 
-    return candidate_named(name, is_number=target.label_kind == "number").name
+    return candidate_named(name, is_number=target.is_number).name

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass, field, fields
 from datetime import datetime
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from cellworth.prices.currency import money_text
 from cellworth.progress import Steps, portion
 from cellworth.shown_numbers import shown
 from cellworth.strategy.auto_choice import StrategyChoice
+from cellworth.table.target import Metric
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class Status(Totals):
     """
 
     name: str
-    metric: Literal["AUC", "R2"] | None
+    metric: Metric | None
     note: str
     history: tuple[CurvePoint, ...]
     forecast: Forecast
@@ -168,7 +169,8 @@ class Status(Totals):
             return "\n".join([*lines, f"score  none: {self.note}"])
         lines.append(f"{self.metric:<6} {_in_words(self.score)}; {self.note}")
         if self.gain is not None:
-            lines.append(f"gain   {_in_words(self.gain, sign='+')}, since {self._since()}")
+            since = f"event {first}" if (first := self.history[0].number) else "the start"
+            lines.append(f"gain   {_in_words(self.gain, sign='+')}, since {since}")
             lines.append(f"       {'spent':>10} {'cells':>7} {self.metric:>7}  95 % interval")
             lines += [
                 f"       {shown(point.spent, '10.2f')} {point.bought:7d} {shown(point.score.value, '7.3f')}  "
@@ -200,9 +202,6 @@ class Status(Totals):
         if expected.gain.value < VISIBLE:
             return f"{so_much} less than {most}"
         return f"{so_much} about {shown(expected.gain.value, '.3f')}, less than {most}, perhaps nothing"
-
-    def _since(self) -> str:
-        return f"event {self.history[0].number}" if self.history[0].number else "the start"
 
     def _steps(self) -> int:
         """Return how many steps of the curve cost money."""
@@ -362,7 +361,7 @@ def _scored(
 class Gain(NamedTuple):
     """How much a score has risen."""
 
-    metric: Literal["AUC", "R2"]
+    metric: Metric
     gain: Estimate
 
 

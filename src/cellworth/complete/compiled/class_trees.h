@@ -39,15 +39,6 @@ TARGET static int32_t NAME(best_class_split)(const NAME(Grower) *g, const int32_
     return NAME(largest_gain)(g, gain, k, TIE * size, threshold);
 }
 
-/* Add to out[i] (q,), for `size` <= ABREAST rows of features, the shares of one tree. */
-TARGET static void NAME(add_shares)(const double *const *x, int64_t size, int64_t q, const int32_t *feature, const double *number,
-                                    const int32_t *child, const double *shares, double *const *out) {
-    int32_t node[ABREAST];
-    NAME(find_leaves)(x, size, feature, number, child, node);
-    for (int64_t i = 0; i < size; i++)
-        for (int64_t c = 0; c < q; c++) out[i][c] += shares[node[i] * q + c];
-}
-
 /* Grow T trees, as `grow_trees` does, for classes (m,) from 0 to q - 1. shares (T, capacity, q): of the classes in each node.
  * left_out_sum (m, q), left_out_count (m,): of the shares that the trees which did not see a row give it. Returns 0; 1 without memory. */
 TARGET EXPORT int NAME(grow_class_trees)(int64_t m, int64_t f, const double *features, const int32_t *classes, int64_t q, int64_t T,
@@ -99,35 +90,9 @@ TARGET EXPORT int NAME(grow_class_trees)(int64_t m, int64_t f, const double *fea
                 stack[waiting++] = used;
             }
         }
-        const double *x[ABREAST];
-        double *out[ABREAST];
-        int64_t lanes = 0;
-        for (int64_t i = 0; i < m; i++) {
-            if (!seen[i]) {
-                x[lanes] = features + i * lead, out[lanes++] = left_out_sum + i * q;
-                left_out_count[i] += 1.0;
-            }
-            if (lanes == ABREAST || (lanes && i == m - 1)) {
-                NAME(add_shares)(x, lanes, q, feature, number, child, shares, out);
-                lanes = 0;
-            }
-        }
+        NAME(add_left_out)(m, lead, features, seen, q, feature, number, child, shares, left_out_sum, left_out_count);
     }
     free(work);
     free(key_of);
     return 0;
-}
-
-/* Add up the shares of T trees for each of m rows of features (m, f) in out (m, q). */
-TARGET EXPORT void NAME(sum_class_trees)(int64_t m, int64_t f, const double *features, int64_t q, int64_t T, int64_t capacity,
-                                         const int32_t *feature, const double *number, const int32_t *child, const double *shares,
-                                         double *out) {
-    const double *x[ABREAST];
-    double *to[ABREAST];
-    for (int64_t t = 0; t < T; t++, feature += capacity, number += capacity, child += capacity, shares += capacity * q)
-        for (int64_t i = 0; i < m; i += ABREAST) {
-            const int64_t lanes = m - i < ABREAST ? m - i : ABREAST;
-            for (int64_t k = 0; k < lanes; k++) x[k] = features + (i + k) * f, to[k] = out + (i + k) * q;
-            NAME(add_shares)(x, lanes, q, feature, number, child, shares, to);
-        }
 }

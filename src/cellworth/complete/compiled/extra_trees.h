@@ -237,12 +237,32 @@ TARGET static void NAME(find_leaves)(const double *const *x, int64_t size, const
         for (int64_t i = 0; i < size; i++) NAME(go_down)(1, x + i, feature, number, child, node + i);
 }
 
-/* Add to out[i], for `size` <= ABREAST rows of features, the prediction of one tree. */
-TARGET static void NAME(add_leaves)(const double *const *x, int64_t size, const int32_t *feature, const double *number,
-                                    const int32_t *child, double *const *out) {
+/* Add to out[i] (q,), for `size` <= ABREAST rows of features, the values (capacity, q) of the leaves of one tree. */
+TARGET static void NAME(add_leaves)(const double *const *x, int64_t size, int64_t q, const int32_t *feature, const double *number,
+                                    const int32_t *child, const double *values, double *const *out) {
     int32_t node[ABREAST];
     NAME(find_leaves)(x, size, feature, number, child, node);
-    for (int64_t i = 0; i < size; i++) *out[i] += number[node[i]];
+    for (int64_t i = 0; i < size; i++)
+        for (int64_t c = 0; c < q; c++) out[i][c] += values[node[i] * q + c];
+}
+
+/* The same for each of m rows of features (m, lead) that one tree has not seen; count them in `count` (m,). */
+TARGET static void NAME(add_left_out)(int64_t m, int64_t lead, const double *features, const uint8_t *seen, int64_t q,
+                                      const int32_t *feature, const double *number, const int32_t *child, const double *values,
+                                      double *sum, double *count) {
+    const double *x[ABREAST];
+    double *out[ABREAST];
+    int64_t lanes = 0;
+    for (int64_t i = 0; i < m; i++) {
+        if (!seen[i]) {
+            x[lanes] = features + i * lead, out[lanes++] = sum + i * q;
+            count[i] += 1.0;
+        }
+        if (lanes == ABREAST || (lanes && i == m - 1)) {
+            NAME(add_leaves)(x, lanes, q, feature, number, child, values, out);
+            lanes = 0;
+        }
+    }
 }
 
 /* Grow T trees. bags (T, s): the rows of each, ascending. keys (T,). feature, number, child (T, capacity): of a node, the feature
@@ -300,34 +320,23 @@ TARGET EXPORT int NAME(grow_trees)(int64_t m, int64_t f, const double *features,
                 stack[waiting++] = used;
             }
         }
-        const double *x[ABREAST];
-        double *out[ABREAST];
-        int64_t lanes = 0;
-        for (int64_t i = 0; i < m; i++) {
-            if (!seen[i]) {
-                x[lanes] = features + i * lead, out[lanes++] = left_out_sum + i;
-                left_out_count[i] += 1.0;
-            }
-            if (lanes == ABREAST || (lanes && i == m - 1)) {
-                NAME(add_leaves)(x, lanes, feature, number, child, out);
-                lanes = 0;
-            }
-        }
+        NAME(add_left_out)(m, lead, features, seen, 1, feature, number, child, number, left_out_sum, left_out_count);
     }
     free(work);
     free(key_of);
     return 0;
 }
 
-/* Add up the predictions of T trees for each of m rows of features (m, f) in out (m,). */
-TARGET EXPORT void NAME(sum_trees)(int64_t m, int64_t f, const double *features, int64_t T, int64_t capacity,
-                                   const int32_t *feature, const double *number, const int32_t *child, double *out) {
+/* Add up the values (T, capacity, q) of the leaves of T trees for each of m rows of features (m, f) in out (m, q). */
+TARGET EXPORT void NAME(sum_trees)(int64_t m, int64_t f, const double *features, int64_t q, int64_t T, int64_t capacity,
+                                   const int32_t *feature, const double *number, const int32_t *child, const double *values,
+                                   double *out) {
     const double *x[ABREAST];
     double *to[ABREAST];
-    for (int64_t t = 0; t < T; t++, feature += capacity, number += capacity, child += capacity)
+    for (int64_t t = 0; t < T; t++, feature += capacity, number += capacity, child += capacity, values += capacity * q)
         for (int64_t i = 0; i < m; i += ABREAST) {
             const int64_t lanes = m - i < ABREAST ? m - i : ABREAST;
-            for (int64_t k = 0; k < lanes; k++) x[k] = features + (i + k) * f, to[k] = out + i + k;
-            NAME(add_leaves)(x, lanes, feature, number, child, to);
+            for (int64_t k = 0; k < lanes; k++) x[k] = features + (i + k) * f, to[k] = out + (i + k) * q;
+            NAME(add_leaves)(x, lanes, q, feature, number, child, values, to);
         }
 }

@@ -151,7 +151,7 @@ class Kernels:
     solve_rows : function of ridge_systems.h
     solve_patterns, pattern_diagonals : functions of pattern_systems.h
     grow_trees, sum_trees : functions of extra_trees.h
-    grow_class_trees, sum_class_trees : functions of class_trees.h
+    grow_class_trees : function of class_trees.h
     lapack : Lapack
         For the systems.
     streamed_steps : dict from dtype to function of streamed_step.h
@@ -163,80 +163,55 @@ class Kernels:
     def __init__(self, path: Path, level: int | None = None) -> None:
         library = ctypes.CDLL(str(path))
         self.level: int = library.cellworth_level() if level is None else level
-        ending = LEVELS[self.level]
+
+        def function(name: str, result: Any, *arguments: Any) -> Any:
+            found = getattr(library, name + LEVELS[self.level])
+            found.restype, found.argtypes = result, arguments
+            return found
+
+        i, x, p = c_int64, c_double, c_void_p  # a count, a number, where an array begins
+        blas, cells, model = POINTER(Blas), POINTER(CellPointers), POINTER(ModelPointers)
         self.passes: dict[Any, tuple[Any, Blas]] = {}
         self.products: dict[Any, Any] = {}
         self.cells: dict[Any, CellKernels] = {}
         self.streamed_steps: dict[Any, Any] = {}
-        for dtype, suffix, letter in (("f8", "f64", "d"), ("f4", "f32", "s")):
-            blas = Blas(
+        for dtype, suffix, letter in ((np.dtype("f8"), "f64", "d"), (np.dtype("f4"), "f32", "s")):
+            products = Blas(
                 pointer(cython_blas, f"{letter}gemm", GEMM, letter),
                 pointer(cython_blas, f"{letter}gemv", GEMV, letter),
                 pointer(cython_blas, f"{letter}syrk", SYRK, letter),
             )
-            function = getattr(library, f"proximal_pass_{suffix}{ending}")
-            function.restype = c_int
-            function.argtypes = [
-                *(POINTER(Blas), c_int, c_int64, c_int64, c_int64, c_int64, c_int64),
-                *(c_void_p, c_void_p, c_void_p, c_void_p, c_double, c_double),
-                *(c_void_p, c_void_p, c_void_p, c_int64, POINTER(ModelPointers), POINTER(ModelPointers)),
-                *(c_void_p, c_void_p, c_void_p, c_void_p, POINTER(NearPointers)),
-            ]
-            self.passes[np.dtype(dtype)] = function, blas
-            product = getattr(library, f"row_product_{suffix}{ending}")
-            product.restype = None
-            product.argtypes = [POINTER(Blas), c_int64, c_int64, c_int64, *(c_void_p,) * 3]
-            self.products[np.dtype(dtype)] = product
-            step = getattr(library, f"streamed_step_{suffix}{ending}")
-            step.restype = c_int
-            step.argtypes = [*(POINTER(Blas), c_int64, c_int64, POINTER(CellPointers)), *(c_void_p,) * 10]
-            self.streamed_steps[np.dtype(dtype)] = step
-            of_cells = CellKernels(*(getattr(library, f"{f}_{suffix}{ending}") for f in CellKernels._fields))
-            for each, n_arrays in zip(of_cells, (4, 6, 3, 8, 6), strict=True):
-                each.restype, each.argtypes = None, [c_int64, c_int64, *(c_void_p,) * n_arrays]
-            self.cells[np.dtype(dtype)] = of_cells
-        self.solve_rows: Any = getattr(library, f"solve_rows_f64{ending}")
-        self.solve_rows.restype = c_int
-        self.solve_rows.argtypes = [c_int64, c_int64, c_int64, *(c_void_p,) * 5]
+            table, models = (i, i, i, i, i, p, p, p, p, x, x, p, p, p, i), (model, model, p, p, p, p)
+            step = function(
+                f"proximal_pass_{suffix}", c_int, blas, c_int, *table, *models, POINTER(NearPointers)
+            )
+            self.passes[dtype] = step, products
+            self.products[dtype] = function(f"row_product_{suffix}", None, blas, i, i, i, p, p, p)
+            step = function(f"streamed_step_{suffix}", c_int, blas, i, i, cells, *(p,) * 10)
+            self.streamed_steps[dtype] = step
+            names = zip(CellKernels._fields, (4, 6, 3, 8, 6), strict=True)
+            of_cells = (
+                function(f"{name}_{suffix}", None, i, i, *(p,) * n_arrays) for name, n_arrays in names
+            )
+            self.cells[dtype] = CellKernels(*of_cells)
         self.lapack = Lapack(
             pointer(cython_lapack, "dpotrf", CHOLESKY, "d"), pointer(cython_lapack, "dpotri", CHOLESKY, "d")
         )
-        self.solve_patterns: Any = getattr(library, f"solve_patterns_f64{ending}")
-        self.solve_patterns.restype = c_int
-        patterns = POINTER(Lapack), c_int64, c_int64, c_void_p, c_void_p
-        self.solve_patterns.argtypes = [*(*patterns, *(c_void_p,) * 5, c_int64, c_int64, c_void_p, c_void_p)]
-        self.pattern_diagonals: Any = getattr(library, f"pattern_diagonals_f64{ending}")
-        self.pattern_diagonals.restype = c_int
-        self.pattern_diagonals.argtypes = [*patterns[1:], c_void_p, c_void_p, c_int, c_void_p]
-        self.labelled_step: Any = getattr(library, f"labelled_step_f64{ending}")
-        self.labelled_step.restype = c_int
-        self.labelled_step.argtypes = [
-            *(POINTER(Blas), c_int64, c_int64, c_int64, POINTER(CellPointers), *(c_void_p,) * 5),
-            *(c_int, c_double, c_double, *(c_void_p,) * 4),
-        ]
-        self.solve_in_holes: Any = getattr(library, f"solve_in_holes_f32{ending}")
-        self.solve_in_holes.restype = c_int
-        self.solve_in_holes.argtypes = [c_int64, c_int64, c_int64, *(c_void_p,) * 3]
-        self.grow_trees: Any = getattr(library, f"grow_trees_f64{ending}")
-        self.grow_trees.restype = c_int
-        self.grow_trees.argtypes = [
-            *(c_int64, c_int64, c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int64, c_double),
-            *(c_int64, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p),
-        ]
-        self.sum_trees: Any = getattr(library, f"sum_trees_f64{ending}")
-        self.sum_trees.restype = None
-        self.sum_trees.argtypes = [
-            *(c_int64, c_int64, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_void_p)
-        ]
-        self.grow_class_trees: Any = getattr(library, f"grow_class_trees_f64{ending}")
-        self.grow_class_trees.restype = c_int
-        self.grow_class_trees.argtypes = [
-            *(c_int64, c_int64, c_void_p, c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_int64),
-            *(c_double, c_int64, *(c_void_p,) * 6),
-        ]
-        self.sum_class_trees: Any = getattr(library, f"sum_class_trees_f64{ending}")
-        self.sum_class_trees.restype = None
-        self.sum_class_trees.argtypes = [c_int64, c_int64, c_void_p, *(c_int64,) * 3, *(c_void_p,) * 5]
+        lapack, pattern = POINTER(Lapack), (i, i, p, p)
+        self.solve_rows = function("solve_rows_f64", c_int, i, i, i, p, p, p, p, p)
+        self.solve_patterns = function(
+            "solve_patterns_f64", c_int, lapack, *pattern, p, p, p, p, p, i, i, p, p
+        )
+        self.pattern_diagonals = function("pattern_diagonals_f64", c_int, *pattern, p, p, c_int, p)
+        self.labelled_step = function(
+            "labelled_step_f64", c_int, blas, i, i, i, cells, p, p, p, p, p, c_int, x, x, p, p, p, p
+        )
+        self.solve_in_holes = function("solve_in_holes_f32", c_int, i, i, i, p, p, p)
+        self.grow_trees = function("grow_trees_f64", c_int, i, i, p, p, i, i, p, p, i, x, i, p, p, p, p, p)
+        self.grow_class_trees = function(
+            "grow_class_trees_f64", c_int, i, i, p, p, i, i, i, p, p, i, x, i, p, p, p, p, p, p
+        )
+        self.sum_trees = function("sum_trees_f64", None, i, i, p, i, i, i, p, p, p, p, p)
 
 
 @functools.cache

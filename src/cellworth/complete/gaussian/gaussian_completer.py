@@ -20,11 +20,12 @@ from cellworth.complete.factored_completer import copy_of
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.gaussian.em import EMResult
 from cellworth.complete.gaussian.fit_gaussian import FitSettings, MarginKind, Start, fit_gaussian
+from cellworth.complete.gaussian.label_trust import check_label_trust
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.gaussian.posterior_completer import PosteriorCompleter
 from cellworth.complete.gaussian.quick_fit import factor_count, some_rows
 from cellworth.complete.gaussian.rows_to_fit import ArrayRows, BlockRows, CellForm, row_slices
-from cellworth.complete.inputs import check_number, check_table
+from cellworth.complete.inputs import check_choice, check_dtype, check_number, check_table
 from cellworth.complete.labels import TargetKind, label_code
 from cellworth.complete.solver.monitor import Callback
 from cellworth.complete.table_summary import TableSummary
@@ -360,11 +361,6 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
         check_number("max_iter", self.max_iter, minimum=1)
         if self.factors not in (None, "auto"):
             check_number("factors", self.factors, minimum=1)
-        if self.margins not in ("auto", "normal", "rank"):
-            raise ParameterError(f"margins must be 'auto', 'normal' or 'rank'; got {self.margins!r}")
-        if self.label_trust != "auto":
-            check_number("label_trust", self.label_trust, minimum=0)
-            if self.label_trust > 1:
-                raise ParameterError(f"label_trust must be at most 1, or 'auto'; got {self.label_trust!r}")
-        if self.dtype is not None and np.dtype(self.dtype) not in (np.float32, np.float64):
-            raise ParameterError(f"dtype must be None, float32 or float64; got {self.dtype!r}")
+        check_choice("margins", self.margins, ("auto", "normal", "rank"))
+        check_label_trust(self.label_trust)
+        check_dtype(self.dtype)

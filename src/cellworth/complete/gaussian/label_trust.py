@@ -17,6 +17,8 @@ chosen.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray
@@ -30,14 +32,24 @@ from cellworth.complete.gaussian.quick_fit import (
     hide,
     some_rows,
 )
+from cellworth.complete.inputs import check_number
 from cellworth.complete.linear_model import LinearModel
 from cellworth.complete.solver.losses import Loss
+from cellworth.errors import ParameterError
 
 TRUSTS = (0.0, 0.1, 0.3, 1.0)
 FOLDS = 3
 MIN_LABELLED = 30  # with fewer labelled rows nothing can be measured, so labels are left out
 SMALL_LOSS = 0.005  # a rise of the loss that does not matter, of all pairs or of a number's variance
 RIDGE = 1e-3  # of the linear model on completed rows
+
+
+def check_label_trust(trust: float | Literal["auto"]) -> None:
+    """Raise unless a setting is between 0 and 1, or "auto"."""
+    if trust != "auto":
+        check_number("label_trust", trust, minimum=0)
+        if trust > 1:
+            raise ParameterError(f"label_trust must be at most 1, or 'auto'; got {trust!r}")
 
 
 def temper(model: Gaussian, trust: float, n_labels: int) -> Gaussian:

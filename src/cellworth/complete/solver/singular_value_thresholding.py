@@ -79,18 +79,3 @@ def shrinkage(gram: FloatArray, threshold: float) -> Shrinkage:
 def spectrum(X: FloatArray) -> Shrinkage:
     """Return the positive singular values of X (n, d), unshrunk, and their vectors on its shorter side."""
     return shrinkage(X @ X.T if X.shape[0] < X.shape[1] else X.T @ X, 0.0)
-
-
-def threshold_singular_values(A: FloatArray, threshold: float) -> FloatArray:
-    """Return the proximal map of ``threshold`` times the trace norm at A.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> threshold_singular_values(np.diag([3.0, 1.0]), 2.0).round(6)
-    array([[1., 0.],
-           [0., 0.]])
-    """
-    if A.shape[0] < A.shape[1]:
-        return shrinkage(A @ A.T, threshold).operator @ A
-    return A @ shrinkage(A.T @ A, threshold).operator

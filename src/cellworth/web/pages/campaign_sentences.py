@@ -43,6 +43,7 @@ SAME: tuple[str, ...] = (
     message("A changed table needs a new campaign."),
     message("Write them as in the campaign's table."),
     message("Use a newer version."),
+    message("A preview says what a budget buys now."),
     # Models and policies.
     message("Add rows of another class."),
 )
@@ -273,7 +274,6 @@ SENTENCES: dict[str, str] = {
     "table is in row blocks.": message(
         "What else the money could have bought is not worked out for a table as large as this one."
     ),
-    "A preview says what a budget buys now.": message("A preview says what a budget buys now."),
     # Models and policies.
     "no candidate could be trained; expected at least one. {how}": message("No model could be trained."),
     "no row has a label, so there is nothing to learn from; give some labels.": message(

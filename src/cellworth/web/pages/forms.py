@@ -13,7 +13,7 @@ from pydantic import AfterValidator
 from cellworth.errors import CellworthError, DataError, ParameterError, QuestionedError
 from cellworth.messages import shorten
 from cellworth.table import Column
-from cellworth.table.column import LABELLED
+from cellworth.table.column import LABELLED, NUMERIC
 from cellworth.table.parse_values import Reworded
 from cellworth.table.target import ClassColumn
 from cellworth.table.text_file import point_number
@@ -124,7 +124,7 @@ def plain_number(text: str, column: Column, language: str = "en") -> str:
     ('1.5', 'a,b')
     """
     typed = text.strip()
-    if column.kind not in ("number", "integer"):
+    if column.kind not in NUMERIC:
         return text
     if "." in typed and "," in typed:  # 1.234,5 can be read in one way only
         grouped = point_number(typed)

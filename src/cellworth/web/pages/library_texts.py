@@ -15,11 +15,10 @@ from functools import cache, lru_cache
 from cellworth.web.pages import campaign_sentences, file_sentences, server_sentences, value_sentences
 from cellworth.web.pages.language import catalogue, message, read_number, shown_value
 
-_OTHERS = (file_sentences, campaign_sentences, server_sentences)
+_HOMES = (value_sentences, file_sentences, campaign_sentences, server_sentences)
 SENTENCES: dict[str, str] = {
-    **value_sentences.SENTENCES,
-    **{each: each for module in _OTHERS for each in module.SAME},
-    **{pattern: words for module in _OTHERS for pattern, words in module.SENTENCES.items()},
+    **{each: each for home in _HOMES for each in home.SAME},
+    **{pattern: words for home in _HOMES for pattern, words in home.SENTENCES.items()},
 }
 """What the library writes, and what the pages say."""
 

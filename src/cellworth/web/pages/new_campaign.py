@@ -17,7 +17,7 @@ from cellworth.errors import CellworthError, ParameterError
 from cellworth.prices import Prices
 from cellworth.report.row_summaries import written
 from cellworth.table import Table
-from cellworth.table.column import KINDS, LABELLED
+from cellworth.table.column import KINDS, LABELLED, NUMERIC
 from cellworth.table.files import FileBytes
 from cellworth.table.parse_values import number_text
 from cellworth.table.read_csv import likely_row_id, likely_settings, read_csv
@@ -183,7 +183,7 @@ def _read(file: FileBytes, stated: FileBytes | None, typed: Mapping[str, str]) -
             "description": column.description or "",
             "low": _end(column.bounds[0]) if column.kind != "date" else "",
             "high": _end(column.bounds[1]) if column.kind != "date" else "",
-            "has_bounds": column.kind in ("number", "integer"),
+            "has_bounds": column.kind in NUMERIC,
             "categories": _listed(column.categories),
             "only_text": column.kind == "category" and len(column.categories) == 1 and holes[j] > 0,
             "missing": holes[j],
@@ -309,7 +309,7 @@ def _keywords(typed: Mapping[str, str]) -> dict[str, Any]:
             texts = [text.strip() for text in typed[f"categories.{j}"].split(",")]
             categories[name] = [text for text in texts if text and text not in said["missing"]]
         low, high = typed.get(f"low.{j}", "").strip(), typed.get(f"high.{j}", "").strip()
-        if (low or high) and kinds.get(name, "number") in ("number", "integer"):
+        if (low or high) and kinds.get(name, "number") in NUMERIC:
             bounds[name] = (_bound(low, name, -np.inf), _bound(high, name, np.inf))
     of_columns: dict[str, dict[str, Any]] = {"kinds": kinds, "units": units, "bounds": bounds}
     of_columns |= {"descriptions": descriptions, "categories": categories}

@@ -115,7 +115,7 @@ async def _form(request: Request) -> dict[str, str]:
 def _columns(campaign: Campaign) -> tuple[tuple[Column, ...], bool]:
     """Return the columns, and whether the target is a number."""
     target = campaign.table.target
-    return campaign.table.columns, target is not None and target.label_kind == "number"
+    return campaign.table.columns, target is not None and target.is_number
 
 
 def _typed(form: Mapping[str, str], columns: tuple[Column, ...], language: str) -> dict[str, str]:
@@ -167,7 +167,7 @@ async def _page(
             }
             for place, column in enumerate(table.columns)
         ]
-        number = table.target is not None and table.target.label_kind == "number"
+        number = table.target is not None and table.target.is_number
         return {"fields": fields, "number": number, "target": table.target and table.target.name}
 
     head = await pool.read(name, head_of)

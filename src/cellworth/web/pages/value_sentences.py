@@ -4,6 +4,77 @@ from __future__ import annotations
 
 from cellworth.web.pages.language import message
 
+SAME: tuple[str, ...] = (
+    # Values that are typed in.
+    message("one of {options}"),
+    message("yes or no"),
+    message("a date such as {example}{bounds}"),
+    message("a date"),
+    message("a whole number{bounds}"),
+    message("a number{bounds}"),
+    message("from {low} to {high}"),
+    message("from {low}"),
+    message("to {high}"),
+    message("Write the number without {unit}."),
+    message("There is no such day."),
+    message("Did you mean {name}?"),
+    message("without the lowest and the highest"),
+    message("without the {n} lowest and highest"),
+    message(", and none was negative"),
+    message("from the start"),
+    message("as an answer"),
+    # What cannot be done with a value.
+    message("Only they can give it back"),
+    message("There is no column {name}.{hint} The columns are {names}."),
+    message("There is no row {name}.{hint} The rows are {names}."),
+    message("There is no campaign {name}.{hint}"),
+    # Money, rows and files.
+    message("{what}: expected an amount of money such as 50 or 12.50, got {got}."),
+    message("{what}: expected a whole number of at least {least}, got {got}."),
+    message("{file} has {lines} lines; a file may have {most}. Split it."),
+    # Access, and the server itself.
+    message("This needs the role {role}; yours is {own}. Ask for a token with that role."),
+    message("The computation failed; the error was logged."),
+    message("The server is shutting down. Try again when it is back."),
+    message("Something went wrong on the server; the error was logged. Nothing was partly recorded."),
+    message("There is no token with this id: somebody has removed it."),
+    # Why a value is worth buying.
+    message("nobody has measured this column yet, so some of it comes first"),
+    message("known only to ±{much}"),
+    message("guessed to be {guessed}"),
+    message("drawn with its row, "),
+    message("drawn by chance, "),
+    message("for its price"),
+    # Whether to go on.
+    message("there is no score: {note}"),
+    message(
+        "too early to tell: a forecast needs {n} rounds with answers that cost money; so far there were {k}"
+    ),
+    message("nothing is left to buy"),
+    message("no forecast without a score"),
+    message("no gain is visible so far; the next {money} is expected to bring less than {most}"),
+    message("the next {money} is expected to bring less than {most}"),
+    message("the next {money} is expected to bring about {gain}, less than {most}, perhaps nothing"),
+    message("the next {money} is expected to bring {gain} (95 % interval {low} to {high})"),
+    # What to measure next.
+    message("a probability of {share} is enough"),
+    message("the money is expected to bring more in other rows"),
+    message("expected to move the prediction most for the money"),
+    message("expected to save {worth} for {price}"),
+    # Errors of guesses, and changes in the history.
+    message("{share} ({low} to {high}) wrong"),
+    message("{share} wrong"),
+    message("{off} ({least_off} to {most_off}){of_unit}"),
+    message("{off}{of_unit}"),
+    message("from {old} to {new}"),
+    message("no limit"),
+    message("open"),
+    message("closed"),
+    message("archived"),
+    message("{options} and {n} more"),
+)
+"""What the library says that the pages say in the same words."""
+
 SENTENCES: dict[str, str] = {
     # Values that are typed in.
     "row {row}, column {column}: expected {expected}, got {got}.{hint}": message(
@@ -12,24 +83,12 @@ SENTENCES: dict[str, str] = {
     "column {column}: expected {expected}, got {got}.{hint}": message(
         "{column}: expected {expected}, got {got}.{hint}"
     ),
-    "one of {options}": message("one of {options}"),
-    "yes or no": message("yes or no"),
     "true or false (yes or no, 1 or 0)": message("yes or no"),
     "a date such as {example} without a time{bounds}": message("a date such as {example}{bounds}"),
-    "a date such as {example}{bounds}": message("a date such as {example}{bounds}"),
-    "a date": message("a date"),
-    "a whole number{bounds}": message("a whole number{bounds}"),
-    "a number{bounds}": message("a number{bounds}"),
-    "from {low} to {high}": message("from {low} to {high}"),
-    "from {low}": message("from {low}"),
-    "to {high}": message("to {high}"),
     "Write a decimal point, not a comma, and nothing between thousands.": message(
         "Write a number such as 1250.5, with nothing between thousands."
     ),
-    "Write the number without {unit}.": message("Write the number without {unit}."),
-    "There is no such day.": message("There is no such day."),
     "Leave it out if it is not known.": message("Leave it blank if it is not known."),
-    "Did you mean {name}?": message("Did you mean {name}?"),
     "If it is right, add it to the categories of the column first: {how}": message(
         "If it is right, whoever manages the campaign can add it as a category, on the page Manage."
     ),
@@ -49,14 +108,9 @@ SENTENCES: dict[str, str] = {
     "{high}{rest}{also}.": message(
         "{column} of {row}: got {got}, but the {n} values known there are from {low} to {high}{rest}{also}."
     ),
-    "without the lowest and the highest": message("without the lowest and the highest"),
-    "without the {n} lowest and highest": message("without the {n} lowest and highest"),
-    ", and none was negative": message(", and none was negative"),
     "row {row}, column {column}: got {got}, but {known} is known, {came}. Use correct to change it.": message(
         "{column} of {row}: got {got}, but {known} is known, {came}."
     ),
-    "from the start": message("from the start"),
-    "as an answer": message("as an answer"),
     "row {row}, column {column}: got two answers at once, {one} and {two}. Keep only the right one.": message(
         "{column} of {row}: got two answers at once, {one} and {two}. Keep only the right one."
     ),
@@ -92,14 +146,6 @@ SENTENCES: dict[str, str] = {
         "{column} of {row} is with {who} until {until}. {so}."
     ),
     "Take another cell": message("Take another value"),
-    "Only they can give it back": message("Only they can give it back"),
-    "There is no column {name}.{hint} The columns are {names}.": message(
-        "There is no column {name}.{hint} The columns are {names}."
-    ),
-    "There is no row {name}.{hint} The rows are {names}.": message(
-        "There is no row {name}.{hint} The rows are {names}."
-    ),
-    "There is no campaign {name}.{hint}": message("There is no campaign {name}.{hint}"),
     "campaign {name} is closed, so nothing was recorded. Open it again first.": message(
         "The campaign {name} is closed, so nothing was recorded. Open it again first."
     ),
@@ -107,12 +153,6 @@ SENTENCES: dict[str, str] = {
         "The campaign {name} is archived, so nothing was recorded. Open it again first."
     ),
     # Money, rows and files.
-    "{what}: expected an amount of money such as 50 or 12.50, got {got}.": message(
-        "{what}: expected an amount of money such as 50 or 12.50, got {got}."
-    ),
-    "{what}: expected a whole number of at least {least}, got {got}.": message(
-        "{what}: expected a whole number of at least {least}, got {got}."
-    ),
     "a budget of {new} is below what is spent, {spent}, and reserved, {reserved}. Give at least {least}, or "
     "cancel cells that are out first.": message(
         "A budget of {new} is below what is spent, {spent}, and reserved, {reserved}. Give at least "
@@ -134,17 +174,11 @@ SENTENCES: dict[str, str] = {
     "expected the name of a column, got a blank. Fill it in.": message(
         "The name of the column is blank. Fill it in."
     ),
-    "{file} has {lines} lines; a file may have {most}. Split it.": message(
-        "{file} has {lines} lines; a file may have {most}. Split it."
-    ),
     "The file is no longer on the server: {how}": message(
         "The file is no longer on the server: files wait for an hour, and only the newest ones. Send it "
         "again."
     ),
     # Access, and the server itself.
-    "This needs the role {role}; yours is {own}. Ask for a token with that role.": message(
-        "This needs the role {role}; yours is {own}. Ask for a token with that role."
-    ),
     "The form was not sent from a page of this server, or is too old. {how}": message(
         "The form was not sent from a page of this server, or is too old. Reload the page and try again."
     ),
@@ -153,16 +187,6 @@ SENTENCES: dict[str, str] = {
     ),
     "The computation was interrupted; a new process takes over. Try again.": message(
         "The computation was interrupted. Try again."
-    ),
-    "The computation failed; the error was logged.": message("The computation failed; the error was logged."),
-    "The server is shutting down. Try again when it is back.": message(
-        "The server is shutting down. Try again when it is back."
-    ),
-    "Something went wrong on the server; the error was logged. Nothing was partly recorded.": message(
-        "Something went wrong on the server; the error was logged. Nothing was partly recorded."
-    ),
-    "There is no token with this id: somebody has removed it.": message(
-        "There is no token with this id: somebody has removed it."
     ),
     "who must not be blank; got {got}.": message("The name must not be blank."),
     "a role must be one of {roles}; got {got}.": message("Expected one of the roles {roles}, got {got}."),
@@ -174,41 +198,14 @@ SENTENCES: dict[str, str] = {
     "{guess}; {luck}which is worth {times} times the average hole{rest}": message(
         "{guess}; {luck}which is worth {times} times the average missing value{rest}"
     ),
-    "nobody has measured this column yet, so some of it comes first": message(
-        "nobody has measured this column yet, so some of it comes first"
-    ),
     "its label is missing, and {known} of its {columns} cells are known": message(
         "what is to be predicted is missing, and {known} of its {columns} values are known"
     ),
-    "known only to ±{much}": message("known only to ±{much}"),
-    "guessed to be {guessed}": message("guessed to be {guessed}"),
-    "drawn with its row, ": message("drawn with its row, "),
-    "drawn by chance, ": message("drawn by chance, "),
-    "for its price": message("for its price"),
     # Whether to go on.
     "the table has no target": message("the table has no column to predict"),
     "too few rows have a label for {target}": message("too few rows have a value of {target}"),
     "too few rows are labelled in each class of {target}": message(
         "too few rows are known in each class of {target}"
-    ),
-    "there is no score: {note}": message("there is no score: {note}"),
-    "too early to tell: a forecast needs {n} rounds with answers that cost money; so far there were "
-    "{k}": message(
-        "too early to tell: a forecast needs {n} rounds with answers that cost money; so far there were {k}"
-    ),
-    "nothing is left to buy": message("nothing is left to buy"),
-    "no forecast without a score": message("no forecast without a score"),
-    "no gain is visible so far; the next {money} is expected to bring less than {most}": message(
-        "no gain is visible so far; the next {money} is expected to bring less than {most}"
-    ),
-    "the next {money} is expected to bring less than {most}": message(
-        "the next {money} is expected to bring less than {most}"
-    ),
-    "the next {money} is expected to bring about {gain}, less than {most}, perhaps nothing": message(
-        "the next {money} is expected to bring about {gain}, less than {most}, perhaps nothing"
-    ),
-    "the next {money} is expected to bring {gain} (95 % interval {low} to {high})": message(
-        "the next {money} is expected to bring {gain} (95 % interval {low} to {high})"
     ),
     "No cell that is left costs less than {price}, and only {money} can be spent.": message(
         "No value that is left costs less than {price}, and only {money} can be spent."
@@ -218,7 +215,6 @@ SENTENCES: dict[str, str] = {
     ),
     # What to measure next.
     "all cells that can be measured are known": message("all that can be measured is known"),
-    "a probability of {share} is enough": message("a probability of {share} is enough"),
     "further cells would move the prediction by only {much}": message(
         "further values would move the prediction by only {much}"
     ),
@@ -229,31 +225,14 @@ SENTENCES: dict[str, str] = {
     "no cell is expected to save more than it costs": message(
         "no value is expected to save more than it costs"
     ),
-    "the money is expected to bring more in other rows": message(
-        "the money is expected to bring more in other rows"
-    ),
     "no cell that can be bought would change the prediction": message(
         "no value that can be bought would change the prediction"
-    ),
-    "expected to move the prediction most for the money": message(
-        "expected to move the prediction most for the money"
     ),
     "free cells are always worth taking": message("free values are always worth taking"),
     "with {n} more cell{s} expected to save {worth} for {price}": message(
         "with {n} more expected to save {worth} for {price}"
     ),
-    "expected to save {worth} for {price}": message("expected to save {worth} for {price}"),
     # Errors of guesses, and changes in the history.
-    "{share} ({low} to {high}) wrong": message("{share} ({low} to {high}) wrong"),
-    "{share} wrong": message("{share} wrong"),
-    "{off} ({least_off} to {most_off}){of_unit}": message("{off} ({least_off} to {most_off}){of_unit}"),
-    "{off}{of_unit}": message("{off}{of_unit}"),
-    "from {old} to {new}": message("from {old} to {new}"),
-    "no limit": message("no limit"),
-    "open": message("open"),
-    "closed": message("closed"),
-    "archived": message("archived"),
-    "{options} and {n} more": message("{options} and {n} more"),
 }
 
 STRATEGIES = (
