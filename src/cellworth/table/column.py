@@ -42,8 +42,10 @@ LABELLED: frozenset[Kind] = frozenset({"ordered", "category"})
 BOUNDED: frozenset[Kind] = frozenset({"number", "integer", "date"})
 """Kinds that may have bounds."""
 
-MOST_DECIMALS = 9
-"""A column of numbers with more decimals than this is measured, not written, and guesses are not rounded."""
+MOST_DECIMALS = 22
+"""A column of numbers with more decimals than this is measured, not written, and guesses are not rounded.
+
+10**22 is the largest power of ten that a float holds exactly."""
 
 UserValue = float | int | bool | str | date
 """A cell as the user writes it."""

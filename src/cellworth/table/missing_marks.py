@@ -151,7 +151,7 @@ def warn_of_lookalikes(categories: Collection[str], name: str, where: str) -> No
 def warn_of_far_marks(values: Float64Array, name: str, origin: Origin) -> None:
     """Warn if the lowest or highest of some numbers (n,) is like -999 and far outside all others; O(n).
 
-    Far is further from the next than all others are from each other.
+    Far is further from the next than all others are from each other, or the only one below zero.
     """
     low, high = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
     for mark in (low, high):
@@ -162,7 +162,8 @@ def warn_of_far_marks(values: Float64Array, name: str, origin: Origin) -> None:
         if len(others) < LEAST_OTHERS:
             continue
         gap, spread = max(others.min() - mark, mark - others.max()), np.ptp(others)
-        if spread == 0 or gap <= spread:
+        alone_below_zero = mark < 0 <= others.min()
+        if spread == 0 or (gap <= spread and not alone_below_zero):
             continue
         text, first = short_number(mark, 6), int(np.flatnonzero(marked)[0])
         more = f" and {marked.sum() - 1} more" if marked.sum() > 1 else ""
