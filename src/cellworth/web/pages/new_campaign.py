@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
@@ -216,7 +217,8 @@ def _first_guess(file: FileBytes) -> dict[str, str]:
     some = file.content[:SNIFFED]
     some = some[: some.rfind(b"\n") + 1] or some
     try:
-        text = some.decode("utf-8-sig")
+        is_utf_16 = some.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        text = some.decode("utf-16", "ignore") if is_utf_16 else some.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = some.decode("cp1252", "replace")
         typed["encoding"] = "cp1252"
