@@ -151,6 +151,9 @@ class Status(Totals):
         """How much the score has risen since the first point; None if there is only one."""
         return self.history[-1].gain if len(self.history) > 1 else None
 
+    def __str__(self) -> str:
+        return self.describe()
+
     def describe(self) -> str:
         """Return the status as lines of text."""
         of_budget = "no budget"
