@@ -151,6 +151,24 @@ def test_a_spreadsheets_text_file_is_read_without_typing_how(fresh, encoding):
     assert begin_form(page).fields["row_id"] == "Patient"
 
 
+def test_what_the_reader_doubts_is_said_before_anything_is_fixed(fresh):
+    """Where nobody sees a terminal, a -999 would be taken for a dose, and two spellings for two answers."""
+    rows = "".join(
+        f"P{k},{-999 if k == 3 else k},{'Ja' if k == 5 else 'ja' if k % 2 else '?'},{k % 2}\n"
+        for k in range(30)
+    )
+    page = settings(fresh, table=("t.csv", f"id,dose,smoker,y\n{rows}".encode(), "text/csv"))
+    assert "new-doubts" in page.ids
+    for said in (
+        "-999, in row 'P3' (line 5), is far outside the other numbers",
+        "'?' is read as a category",
+        "'Ja', 'ja' differ only in capitals",
+    ):
+        assert said in page.text
+    again = fresh.send(begin_form(page), act="look", missing="-999 ?", **{"categories.1": "ja, Ja"})
+    assert "new-doubts" not in again.ids
+
+
 def test_a_column_with_one_text_asks_for_the_others_before_they_are_refused(fresh):
     """A mark of missing values is no category any more, although the field had listed it."""
     rows = "".join(f"P{k},{k},{'?' if k % 2 else 'low'},{'ill' if k % 3 else 'well'}\n" for k in range(30))
