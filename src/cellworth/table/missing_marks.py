@@ -137,7 +137,8 @@ def warn_of_lookalikes(categories: Collection[str], name: str, where: str) -> No
     found = sorted(text for text in categories if text.casefold() in LOOKALIKES)
     if found and len(found) < len(categories):
         each = [setting("missing", text) for text in found]
-        said = by_door(python=f"missing={found}", command_line=" ".join(each), pages=", ".join(each))
+        typed = setting("missing", " ".join(found))  # the field of the pages takes several
+        said = by_door(python=f"missing={found}", command_line=" ".join(each), pages=typed)
         warnings.warn(
             f"{where}: {_words(found)} If {'it marks' if len(found) == 1 else 'they mark'} a hole, say "
             f"{said}; to keep "
