@@ -311,19 +311,19 @@ SENTENCES: dict[str, str] = {
     ),
     "Write them alike if they mean the same; "
     "to keep them and silence this, name all categories in {setting}.": message(
-        "Write them alike if they mean the same; if not, name all, {setting}."
+        "Write them alike if they mean the same; if not, name all of them in {setting}."
     ),
     "If it marks a hole, say {setting}; "
     "to keep it and silence this, name all categories in {other}.": message(
-        "If it marks a missing value, write {setting}; if not, name all categories, {other}."
+        "If it marks a missing value, write {setting}; if not, name all that may come in {other}."
     ),
     "If they mark a hole, say {setting}; "
     "to keep them and silence this, name all categories in {other}.": message(
-        "If they mark missing values, write {setting}; if not, name all categories, {other}."
+        "If they mark missing values, write {setting}; if not, name all that may come in {other}."
     ),
     "If it marks a hole, say {setting}; "
     "to keep it and silence this, state the range of the column in {other}.": message(
-        "If it marks a missing value, write {setting}; if not, state the range, {other}."
+        "If it marks a missing value, write {setting}; if not, state the range in {other}."
     ),
     "Set {setting} if they are amounts, or {other} if they are classes.": message(
         "Choose {setting} if they are amounts, or {other} if they are classes."
