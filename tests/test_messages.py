@@ -45,6 +45,9 @@ def test_the_closest_name_is_found_whatever_its_case():
     [
         ("p17", ["p1", "p18", "p71"], None),  # another number is another row
         ("P017", ["P17", "P18"], "P17"),
+        ("11x9", ["119", "118"], "119"),
+        ("ward D3", ["ward D2", "ward Y1"], None),
+        ("ward D2", ["ward D3", "Ward-D2"], "Ward-D2"),
         ("age", ["stage", "dosage"], None),
         ("dosis", ["dose", "stage"], "dose"),
         ("outcoem", ["income", "outcome"], "outcome"),

@@ -90,8 +90,12 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 def _is_slip(wrong: str, right: str) -> bool:
     """Return whether a name may be a typing error for another: a few letters differ, not the number in it."""
+    digits, others = _NUMBERS.findall(wrong), _NUMBERS.findall(right)
+    same_numbers = list(map(int, digits)) == list(map(int, others))
     if _NUMBERS.sub("#", wrong) == _NUMBERS.sub("#", right):
-        return list(map(int, _NUMBERS.findall(wrong))) == list(map(int, _NUMBERS.findall(right)))
+        return same_numbers
+    if digits and others and not same_numbers and "".join(digits) != "".join(others):
+        return False
     if len(wrong) >= LEAST_STEM and (right.startswith(wrong) or wrong.startswith(right)):
         return True
     same = difflib.SequenceMatcher(None, wrong, right, autojunk=False).get_matching_blocks()

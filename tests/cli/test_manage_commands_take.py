@@ -23,6 +23,20 @@ def test_take_and_give_back(quick):
     assert quick("tell", "mine.csv", "--who", "Cy").code == 0  # answers of others count all the same
 
 
+def test_the_open_cells_are_listed_with_their_leases_and_who_has_taken_them(quick):
+    """Some may be reserved without a time limit, and some may be free."""
+    assert quick("ask", "--count", "1", "--lease", "never").code == 0
+    assert quick("ask", "--count", "1").code == 0
+    assert quick("ask", "--open").out.splitlines()[0].split()[-2:] == ["why", "until"]
+    assert quick("take", "--count", "1", "--who", "Zoe").code == 0
+    header, *rows = quick("ask", "--open").out.splitlines()[:3]
+    assert header.endswith("taken by")
+    assert sorted((row.rstrip().endswith("Zoe"), " UTC" in row) for row in rows) == [
+        (False, True),
+        (True, False),
+    ]
+
+
 def test_wrong_usage_of_take(quick):
     quick.asked(count=1)
     for words in (

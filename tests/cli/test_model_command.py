@@ -48,6 +48,13 @@ def test_new_rows_are_predicted(files, capsys, path):
     assert [line["target"] for line in lines] == model.predict(new.encode().X).tolist()
 
 
+def test_wrong_new_rows_are_told_before_the_model_is_trained(files, capsys, monkeypatch):
+    monkeypatch.setattr("cellworth.model.model_of", lambda *rows, **settings: pytest.fail("trained first"))
+    Path("new.csv").write_text("nothing\n2\n")
+    assert main([*LIGHT, "--predict", "new.csv", "--out", "out.csv"]) == 3
+    assert "There is no column 'nothing'" in capsys.readouterr().err
+
+
 def _predicted(target, *options):
     said = ["model", "train.csv", "--target", target, "--model", "logistic regression"]
     if target != "target":

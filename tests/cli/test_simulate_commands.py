@@ -2,6 +2,8 @@
 
 import pytest
 
+from cellworth.cli import simulate_commands
+
 
 @pytest.mark.slow
 def test_simulate_draws_writes_and_tells(study):
@@ -29,6 +31,42 @@ def test_simulate_draws_writes_and_tells(study):
     assert [(line["strategy"], line["round"]) for line in curves] == [
         (line["strategy"], int(line["round"])) for line in lines
     ]
+
+
+def test_strategies_are_compared_seed_by_seed(capsys):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {
+            "strategy": ["a"] * 6 + ["b"] * 6 + ["c"] * 6,
+            "seed": [0, 0, 1, 1, 2, 2] * 3,
+            "money": [0.0, 10.0] * 9,
+            "auc": [
+                0.5,
+                0.7,
+                0.6,
+                0.81,
+                0.8,
+                0.99,
+                0.5,
+                0.6,
+                0.6,
+                0.7,
+                0.8,
+                0.9,
+                0.5,
+                0.6,
+                0.6,
+                0.9,
+                0.8,
+                1.0,
+            ],
+        }
+    )
+    simulate_commands._describe(frame, "auc")
+    than_b, than_c = capsys.readouterr().out.splitlines()[-2:]
+    assert than_b.startswith("a minus b, seed by seed, averaged over the money: +0.050 auc (+0.0")
+    assert than_b.endswith("): a is better.")
+    assert than_c.endswith("): no clear difference; more --seeds narrow the interval.")
 
 
 @pytest.mark.parametrize(

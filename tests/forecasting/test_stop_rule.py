@@ -36,6 +36,16 @@ def test_truth_table(rise, rule, stop):
     assert json.loads(json.dumps(advice.to_json()))["stop"] is stop
 
 
+def test_a_number_is_no_rule():
+    with pytest.raises(ParameterError, match=r"must be a StopRule, such as .*; got 0\.005"):
+        decide(certain(0.9, 0.95), 0.005)
+
+
+def test_an_advice_prints_its_sentence():
+    advice = decide(certain(0.9, 0.95))
+    assert str(advice) == advice.sentence
+
+
 def test_doubt_says_go_on():
     """The upper end of the interval decides, not the middle."""
     found = outlook(score=0.97, known=0.5)

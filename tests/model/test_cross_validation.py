@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import r2_score, roc_auc_score
 
 from cellworth.model.cross_validation import (
+    Estimate,
     Score,
     area,
     deal,
@@ -16,6 +17,10 @@ from cellworth.model.cross_validation import (
 )
 
 ONE_FOLD = np.zeros
+
+
+def test_an_estimate_prints_as_people_read_it():
+    assert str(Estimate(2 / 3, 0.5, 0.98765)) == "0.667 (0.500 to 0.988)"
 
 
 def weighted_area(positive, scores, fold, weights):

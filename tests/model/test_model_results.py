@@ -42,5 +42,7 @@ def test_the_plot_shows_every_scored_candidate(model):
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert len(names) == 3
     assert names[-1] == model.best_candidate_
+    ax.figure.canvas.draw()
+    assert not ax.get_legend().get_window_extent().overlaps(ax.get_window_extent())  # no interval is hidden
     assert model.plot(ax) is ax
     matplotlib.pyplot.close("all")

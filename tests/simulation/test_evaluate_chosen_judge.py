@@ -28,6 +28,15 @@ def test_with_too_few_labels_it_is_linear():
     assert choose_judge(world, 0).name == "logistic regression"
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_on_few_rows_it_can_tell_rows_apart(seed):
+    """Of rows that predict nothing, a model that says the same of all of them would be the best."""
+    rng = np.random.default_rng(seed)
+    table = Table.from_arrays(rng.normal(size=(60, 4)), rng.random(60) < 0.5)
+    world = make_world(table, observed=0.5, train=0.7, seed=0)
+    assert choose_judge(world, 0).name != "boosted trees"
+
+
 def test_it_is_remembered_by_what_is_known(monkeypatch):
     calls = []
 

@@ -5,6 +5,7 @@ import pytest
 from cellworth import plot_curves
 from cellworth.errors import ParameterError
 from cellworth.simulation import mean_curves
+from cellworth.simulation.plot import mean_gain
 
 
 def test_mean_curves_by_hand():
@@ -22,6 +23,24 @@ def test_mean_curves_by_hand():
 
     half = t.ppf(0.975, 1) * np.std([0.7, 1.0], ddof=1) / np.sqrt(2)
     assert curve.half[-1] == pytest.approx(half)
+
+
+def test_a_gain_is_compared_seed_by_seed_over_the_money_of_both():
+    """The two seeds are far apart, the strategies are not: over 0 to 10, s is above r by 0.05 and 0.06."""
+    frame = pd.DataFrame(
+        {
+            "strategy": ["s"] * 4 + ["r"] * 4,
+            "seed": [0, 0, 1, 1] * 2,
+            "money": [0, 10, 0, 10, 0, 20, 0, 20],
+            "auc": [0.5, 0.6, 0.8, 0.92, 0.5, 0.5, 0.8, 0.8],
+        }
+    )
+    mean, low, high = mean_gain(frame, "s", "r", "auc")
+    assert mean == pytest.approx(0.055)
+    from scipy.stats import ttest_rel
+
+    known = ttest_rel([0.05, 0.06], [0.0, 0.0]).confidence_interval(0.95)
+    assert (low, high) == pytest.approx((known.low, known.high))
 
 
 @pytest.mark.slow

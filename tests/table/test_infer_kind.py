@@ -120,3 +120,22 @@ def test_a_column_with_one_text_warns_that_no_other_can_be_told(tmp_path):
         warnings.simplefilter("error")
         read(tmp_path, "age,rare\n1,low\n2,\n3,low\n", categories={"rare": ["low", "high"]})
         read(tmp_path, "age,rare\n1,low\n2,low\n")  # nothing of it can be bought
+
+
+@pytest.mark.parametrize("pair", [("Agree", "agree"), ("18-29", "18\u201329"), ("ICU  2", "ICU 2")])
+@pytest.mark.parametrize("target", [None, "answer"])
+def test_two_spellings_of_a_category_are_warned_of(tmp_path, pair, target):
+    cells = [*pair, "other", "other", *pair]
+    text = "age,answer\n" + "".join(f"{age},{cell}\n" for age, cell in enumerate(cells))
+    with speaking("command line"), pytest.warns(ReadWarning) as caught:
+        read(tmp_path, text, target=target)
+    first, second = sorted(pair)
+    assert [str(each.message).partition(", ")[2] for each in caught] == [
+        f"column 'answer': '{first}', '{second}' differ only in capitals, spaces or dashes, and count as "
+        "different categories. Write them alike if they mean the same; to keep them and silence this, name "
+        "all categories in --categories answer=TEXT,TEXT."
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read(tmp_path, text, target=target, categories={"answer": [*pair, "other"]})
+        read(tmp_path, text.replace(pair[0], "Agrees"), target=target)

@@ -76,7 +76,15 @@ def test_several_lookalikes_are_named_together():
         Table.from_arrays(texts, columns=["kind"])
 
 
-@pytest.mark.parametrize(("mark", "others"), [(-999, range(20)), (99, range(1, 6)), (-9, [0.0, 1.0] * 3)])
+@pytest.mark.parametrize(
+    ("mark", "others"),
+    [
+        (-999, range(20)),
+        (99, range(1, 6)),
+        (-9, [0.0, 1.0] * 3),
+        (-999, range(0, 1001, 50)),
+    ],
+)
 def test_numbers_like_marks_are_warned_of(mark, others):
     frame = pd.DataFrame({"dose": [mark, *others, mark, None]})
     with pytest.warns(
@@ -90,7 +98,15 @@ def test_numbers_like_marks_are_warned_of(mark, others):
 
 
 @pytest.mark.parametrize(
-    "numbers", [[9, *range(20)], [99, *range(90)], [-998, *range(20)], [999, 1, 2, 3, 4], [99, *[1] * 9]]
+    "numbers",
+    [
+        [9, *range(20)],
+        [99, *range(90)],
+        [-998, *range(20)],
+        [-99, *range(-90, 90)],
+        [999, 1, 2, 3, 4],
+        [99, *[1] * 9],
+    ],
 )
 def test_numbers_that_may_well_be_values_are_not(numbers):
     with warnings.catch_warnings():

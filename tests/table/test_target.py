@@ -1,7 +1,9 @@
+import warnings
+
 import numpy as np
 import pytest
 
-from cellworth.errors import DataError, ParameterError
+from cellworth.errors import DataError, ParameterError, ReadWarning
 from cellworth.table import Table
 
 
@@ -84,3 +86,16 @@ def test_a_target_that_is_said_to_be_a_number_is_one():
     )
     stated = Table.from_arrays(X, y, kinds={"target": "number"}, target_kind="two classes")
     assert stated.target.kind == "two classes"
+
+
+def test_whole_numbers_that_may_be_amounts_are_warned_of():
+    """Of the days of a stay, 9 is nearer to 10 than 1 is; of classes it is not."""
+    X, days = np.zeros((24, 1)), np.arange(24) % 12 + 1
+    with pytest.warns(ReadWarning, match="12 different whole numbers, from 1 to 12, are read as classes"):
+        assert Table.from_arrays(X, days, target="days").target.kind == "several classes"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Table.from_arrays(X, days, kinds={"target": "number"}).target.kind == "number"
+        assert Table.from_arrays(X, days, kinds={"target": "category"}).target.kind == "several classes"
+        assert Table.from_arrays(X, days, target_kind="several classes").target.kind == "several classes"
+        assert Table.from_arrays(X, days % 10).target.kind == "several classes"

@@ -69,19 +69,24 @@ def model(
         "seconds": seconds,
         "random_state": seed,
     }
-    file, marks = None if predict is None else reading.file(predict), list(reading.missing or ())
+    file = None if predict is None else reading.file(predict)
+    new: Any = None  # read before the model is trained, which takes long
     if table is None:
-        with on.campaign() as campaign, usage(), working("Choosing a model") as progress, warnings_shown():
+        with on.campaign() as campaign, usage(), warnings_shown():
             known: Any = campaign.table
-            settings["callback"] = lambda done: progress(done.done, done.total)
-            fitted: Any = campaign.model(**settings)
             if predict is not None:
-                file, marks = reading.file_like(campaign, predict), reading.marks_like(campaign)
+                file = reading.file_like(campaign, predict)
+                new = _new_rows(file, known, reading.marks_like(campaign))
+            with working("Choosing a model") as progress:
+                settings["callback"] = lambda done: progress(done.done, done.total)
+                fitted: Any = campaign.model(**settings)
     else:
         if target is None:
             raise WrongUsage(NO_TARGET)
         with usage():
             known = reading.rows(table, target, "the model")
+            if file is not None:
+                new = _new_rows(file, known, list(reading.missing or ()))
             from cellworth.model import model_of
 
             with working("Choosing a model") as progress:
@@ -89,7 +94,7 @@ def model(
                 fitted = model_of(known, **settings)
     written = None
     if file is not None and out is not None:
-        written = _write_predictions(fitted, known, file, out, marks)
+        written = _write_predictions(fitted, known, new, file, out)
     if as_json:
         print_json(_document(fitted, known, out, written))
         return
@@ -166,15 +171,19 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
     return {name: None if value != value else value for name, value in values.items()}
 
 
-def _write_predictions(fitted: Any, known: Table, path: TextFile, out: Path, missing: Any) -> int:
-    """Predict the rows of a file and write them as it is written; return how many there are."""
+def _new_rows(path: TextFile, known: Table, missing: Any) -> Table:
+    """Read the rows to predict, with the columns of the table that the model learns from."""
     from cellworth.campaign.new_rows import conform, read_rows
+
+    return conform(read_rows(path, known, missing=missing), known)
+
+
+def _write_predictions(fitted: Any, known: Table, new: Table, path: TextFile, out: Path) -> int:
+    """Predict rows and write them as the file that they come from is written; return how many there are."""
     from cellworth.table.write_csv import guard, write_lines
 
     assert known.target is not None
     name = known.target.name
-    with usage():
-        new = conform(read_rows(path, known, missing=missing), known)
     header = [known.row_id or "row", name]
     found: list[list[str]] = [[str(value) for value in fitted.predict(new).tolist()]]
     numbers = found

@@ -80,12 +80,17 @@ def nothing_to_buy(batch: Batch) -> str:
 
 
 def print_batch(batch: Sequence[Purchase]) -> None:
-    """Print cells to buy as a table; without leases, if none has one."""
+    """Print cells to buy as a table; without leases, or who has taken them, if that is so of none."""
     from cellworth.prices.currency import money_text
     from cellworth.strategy.batch import shown_reason
 
     leased = any(each.until is not None for each in batch)
-    header = ("row", "column", "group", "price", "worth", "why", *(("until",) if leased else ()))
+    taken = any(each.holder is not None for each in batch)
+    header = [
+        *("row", "column", "group", "price", "worth", "why"),
+        *(["until"] if leased else []),
+        *(["taken by"] if taken else []),
+    ]
     rows = [
         (
             each.row,
@@ -94,7 +99,8 @@ def print_batch(batch: Sequence[Purchase]) -> None:
             money_text(each.price),
             short_number(each.worth, 3),
             shown_reason(each.why or ""),
-            *([] if each.until is None else [f"{each.until:%Y-%m-%d %H:%M} UTC"]),
+            *([f"{each.until:%Y-%m-%d %H:%M} UTC" if each.until else ""] if leased else []),
+            *([each.holder or ""] if taken else []),
         )
         for each in batch
     ]

@@ -234,8 +234,26 @@ def _describe(curves: Any, metric: str) -> None:
     print_table(header, rows, right=header[1:])
     if found[0].seeds >= LEAST_SEEDS:
         print("On test rows; in brackets, the 95 % interval of the mean over the seeds.")
+        for curve in found[1:]:
+            _print_gain(curves, found[0].strategy, curve.strategy, metric)
     else:
         print(f"On test rows. From --seeds {LEAST_SEEDS} on, each mean has an interval.")
+
+
+def _print_gain(curves: Any, strategy: str, other: str, metric: str) -> None:
+    """Say by how much a strategy is better than another, compared seed by seed, and whether that is clear."""
+    from cellworth.simulation.plot import mean_gain
+
+    mean, low, high = mean_gain(curves, strategy, other, metric)
+    if math.isnan(mean):  # some test rows have one class only
+        return
+    signed = [shown(each, "+.3f") for each in (mean, low, high)]
+    unclear = "no clear difference; more --seeds narrow the interval"
+    verdict = f"{strategy} is better" if low > 0 else f"{other} is better" if high < 0 else unclear
+    print(
+        f"{strategy} minus {other}, seed by seed, averaged over the money: "
+        f"{signed[0]} {metric} ({signed[1]} to {signed[2]}): {verdict}."
+    )
 
 
 def _with_interval(curve: Curve, place: int) -> str:

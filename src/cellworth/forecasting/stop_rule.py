@@ -93,6 +93,9 @@ class StopAdvice:
     left: float | None = None
     gain_of_left: Estimate | None = None
 
+    def __str__(self) -> str:
+        return self.sentence
+
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data."""
         return asdict(self)
@@ -104,6 +107,8 @@ def decide(outlook: Outlook, rule: StopRule | None = None, *, left: float | None
     ``left`` is what is left of a budget, if there is one. The rule looks at the next tenth of the remaining
     cost all the same; if less is left, the sentence also says what that would bring.
     """
+    if rule is not None and not isinstance(rule, StopRule):
+        raise ParameterError(f"a rule to stop must be a StopRule, such as StopRule(reach=0.99); got {rule!r}")
     if outlook.cost <= 0 or outlook.reachable <= outlook.known:
         return StopAdvice(True, "Stop: nothing is left to buy.", 0.0, Estimate(0.0, 0.0, 0.0))
     advice = _verdict(outlook, rule or StopRule())

@@ -30,6 +30,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.shown_numbers import shown
 
 Z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 LEAST_OF_CLASS = 5
@@ -48,6 +49,10 @@ class Estimate:
     value: float
     low: float
     high: float
+
+    def __str__(self) -> str:
+        value, low, high = (shown(each, ".3f") for each in (self.value, self.low, self.high))
+        return f"{value} ({low} to {high})"
 
 
 @dataclass(frozen=True, eq=False)

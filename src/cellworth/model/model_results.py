@@ -87,5 +87,5 @@ def plot_results(results: dict[str, AnyArray], best: str, metric: str, ax: Any) 
         label.set_fontweight("bold" if name == best else "normal")
     ax.set_xlabel(f"{metric}, with 95 % intervals")
     ax.grid(axis="x", alpha=0.3)
-    ax.legend()
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)  # beside the intervals
     return ax

@@ -25,6 +25,8 @@ from cellworth.simulation.hidden_truth import World
 from cellworth.table import Table
 
 FOLDS = 3
+LEAST_TO_SPLIT = 40
+"""Boosted trees have 20 rows in a leaf: with fewer rows than two leaves they say the same of all."""
 MOST_REMEMBERED = 100
 _chosen: dict[bytes, Candidate] = {}
 
@@ -178,7 +180,7 @@ def choose_judge(world: World, seed: int) -> Candidate:
     """Return the model that cross-validation on the training rows, as they are at the start, chooses.
 
     Holes are filled by ``GaussianCompleter(label_trust=0.0)``, whatever a strategy's completer is. With too
-    few labels to choose on, it is the linear model.
+    few labels to choose on, it is the linear model; with few, no boosted trees are tried.
 
     Notes
     -----
@@ -197,8 +199,11 @@ def choose_judge(world: World, seed: int) -> Candidate:
 def _choose(world: World, seed: int) -> Candidate:
     is_number = world.target == "number"
     models = judges(is_number=is_number)
-    if not scorable(world.y[~world.hidden_labels], classes=not is_number):
+    labels = world.y[~world.hidden_labels]
+    if not scorable(labels, classes=not is_number):
         return models[0]
+    if len(labels) * (1 - 1 / FOLDS) < LEAST_TO_SPLIT:
+        models = [each for each in models if each.name != "boosted trees"]
     return choose_model(
         world.start,
         world.y_at_start,

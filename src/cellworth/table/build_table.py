@@ -16,7 +16,7 @@ from cellworth.messages import listing, shorten
 from cellworth.setting_names import by_door, named, setting
 from cellworth.table.column import LABELLED, NUMERIC, Column, Kind
 from cellworth.table.dates import iso_format, restores, strptime_format
-from cellworth.table.infer_kind import find_kind, refuse_infinities, to_codes, to_values
+from cellworth.table.infer_kind import find_kind, refuse_infinities, to_codes, to_values, warn_of_spellings
 from cellworth.table.keywords import ColumnKeywords, TableKeywords
 from cellworth.table.missing_marks import (
     BLANKS,
@@ -220,6 +220,7 @@ def _kind_and_values(
     values, categories = to_codes(cells, wanted.categories, name, origin, ordered=kind == "ordered")
     if wanted.categories is None and isinstance(cells, TextCells):
         warn_of_lookalikes(categories, name, origin.column(name))
+        warn_of_spellings(categories, name, origin)
     broken = [text for text in categories if cannot_be_stored(text)]
     if broken:
         raise DataError(

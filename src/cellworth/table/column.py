@@ -46,8 +46,10 @@ MEASURED: tuple[Kind, ...] = (*NUMERIC, "date")
 UNORDERED: tuple[Kind, ...] = ("boolean", "category")
 """Kinds whose values have no order, so that nothing lies between two of them."""
 
-MOST_DECIMALS = 9
-"""A column of numbers with more decimals than this is measured, not written, and guesses are not rounded."""
+MOST_DECIMALS = 22
+"""A column of numbers with more decimals than this is measured, not written, and guesses are not rounded.
+
+10**22 is the largest power of ten that a float holds exactly."""
 
 UserValue = float | int | bool | str | date
 """A cell as the user writes it."""

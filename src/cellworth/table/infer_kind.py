@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 
@@ -28,6 +29,7 @@ MOST_DIFFERENT_TEXTS = 100
 """More distinct texts than this, most of them unique, look like names rather than categories."""
 MOST_LEVELS = 10
 """Up to this many texts such as 5 mg may be meant as categories, and up to this many may all differ."""
+_DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2212"), "-")
 
 
 def find_kind(cells: TextCounts, column: str, origin: Origin) -> tuple[Kind, Float64Array | None]:
@@ -130,6 +132,23 @@ def _refuse_doubtful(cells: TextCounts, column: str, origin: Origin) -> None:
         if too_many:
             raise DataError(said)
         warnings.warn(said, ReadWarning, stacklevel=2)
+
+
+def warn_of_spellings(categories: Sequence[str], column: str, origin: Origin) -> None:
+    """Warn if two categories differ only in capitals, spaces or kinds of dashes: slips, as a rule; O(m)."""
+    by_letters: dict[str, list[str]] = {}
+    for text in categories:
+        letters = " ".join(unicodedata.normalize("NFKC", text).translate(_DASHES).casefold().split())
+        by_letters.setdefault(letters, []).append(text)
+    alike = [text for texts in by_letters.values() if len(texts) > 1 for text in texts]
+    if alike:
+        warnings.warn(
+            f"{origin.column(column)}: {listing(alike, most=4)} differ only in capitals, spaces or dashes, "
+            "and count as different categories. Write them alike if they mean the same; to keep them and "
+            f"silence this, name all categories in {setting('categories', column=column)}.",
+            ReadWarning,
+            stacklevel=2,
+        )
 
 
 def to_values(cells: Cells, kind: Kind, column: str, origin: Origin) -> Float64Array:

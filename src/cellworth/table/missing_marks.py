@@ -137,7 +137,8 @@ def warn_of_lookalikes(categories: Collection[str], name: str, where: str) -> No
     found = sorted(text for text in categories if text.casefold() in LOOKALIKES)
     if found and len(found) < len(categories):
         each = [setting("missing", text) for text in found]
-        said = by_door(python=f"missing={found}", command_line=" ".join(each), pages=", ".join(each))
+        typed = setting("missing", " ".join(found))  # the field of the pages takes several
+        said = by_door(python=f"missing={found}", command_line=" ".join(each), pages=typed)
         warnings.warn(
             f"{where}: {_words(found)} If {'it marks' if len(found) == 1 else 'they mark'} a hole, say "
             f"{said}; to keep "
@@ -151,7 +152,7 @@ def warn_of_lookalikes(categories: Collection[str], name: str, where: str) -> No
 def warn_of_far_marks(values: Float64Array, name: str, origin: Origin) -> None:
     """Warn if the lowest or highest of some numbers (n,) is like -999 and far outside all others; O(n).
 
-    Far is further from the next than all others are from each other.
+    Far is further from the next than all others are from each other, or the only one below zero.
     """
     low, high = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
     for mark in (low, high):
@@ -162,7 +163,8 @@ def warn_of_far_marks(values: Float64Array, name: str, origin: Origin) -> None:
         if len(others) < LEAST_OTHERS:
             continue
         gap, spread = max(others.min() - mark, mark - others.max()), np.ptp(others)
-        if spread == 0 or gap <= spread:
+        alone_below_zero = mark < 0 <= others.min()
+        if spread == 0 or (gap <= spread and not alone_below_zero):
             continue
         text, first = short_number(mark, 6), int(np.flatnonzero(marked)[0])
         more = f" and {marked.sum() - 1} more" if marked.sum() > 1 else ""

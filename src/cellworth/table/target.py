@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import Literal, cast, get_args
 
 import numpy as np
 
 from cellworth.arrays import AnyArray, BoolArray, Float64Array
-from cellworth.errors import DataError, ParameterError
+from cellworth.errors import DataError, ParameterError, ReadWarning
 from cellworth.messages import listing, shorten
 from cellworth.setting_names import setting
+from cellworth.shown_numbers import shown
 from cellworth.table.column import NUMERIC, Column, UserValue
 from cellworth.table.raw_cells import Origin
 
@@ -25,6 +27,8 @@ Metric = Literal["AUC", "R2"]
 TARGET_KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 MOST_CLASSES = 20
 """An integer target with more distinct values than this is treated as a number."""
+MOST_SURE_CLASSES = 10
+"""With more of them, it may hold amounts all the same, and a warning says so."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +188,8 @@ def make_target(column: Column, cells: Float64Array, kind: str | None, origin: O
             f"{shorten(column.format(float(distinct[0])))}. Add other labels, or choose another target."
         )
     found = check_target_kind(kind) or _find_kind(column, distinct)
+    if kind is None and found == "several classes" and column.kind == "integer":
+        _warn_of_amounts(column, distinct, place)
     _check_fit(found, column, distinct, place)
     if found == "number":
         return Target(column.name, found, None, _read_only(cells), column)
@@ -207,6 +213,20 @@ def _find_kind(column: Column, distinct: Float64Array) -> TargetKind:
         if has_fractions or len(distinct) > MOST_CLASSES:
             return "number"
     return "several classes"
+
+
+def _warn_of_amounts(column: Column, distinct: Float64Array, place: str) -> None:
+    """Warn if so many whole numbers are read as classes that they may be amounts, such as days or points."""
+    if len(distinct) <= MOST_SURE_CLASSES:
+        return
+    number, category = (setting("kinds", kind, column=column.name) for kind in ("number", "category"))
+    warnings.warn(
+        f"{place}: {len(distinct)} different whole numbers, from {shown(distinct[0], ',.0f')} to "
+        f"{shown(distinct[-1], ',.0f')}, are read as classes without order. Set {number} if they are "
+        f"amounts, or {category} if they are classes.",
+        ReadWarning,
+        stacklevel=2,
+    )
 
 
 def _check_fit(kind: TargetKind, column: Column, distinct: Float64Array, place: str) -> None:

@@ -26,6 +26,7 @@ def campaign():
 def test_the_status_says_whether_to_go_on(campaign):
     found = campaign.status(repeats=1, until=ALWAYS)
     assert found.advice.stop
+    assert str(found) == found.describe()
     assert found.describe().endswith(found.advice.sentence)
     assert found.prospect.describe() in found.describe()
     data = found.to_json()

@@ -4,7 +4,11 @@ import re
 
 import pytest
 
+from cellworth.errors import ReadWarning
 from cellworth.messages import shorten
+from cellworth.setting_names import speaking
+from cellworth.table import Table
+from cellworth.table.files import FileBytes
 from cellworth.web.pages.language import translated
 from cellworth.web.pages.library_texts import LISTS, NUMBERS, PHRASES, SENTENCES, SHAPES, said, said_or_none
 from cellworth.web.pages.value_sentences import STRATEGIES
@@ -104,3 +108,18 @@ def test_every_part_of_a_sentence_is_in_its_text():
         assert set(re.findall(r"\{(\w+)\}", words)) <= parts, sentence
     used = {part for sentence in SENTENCES for part in re.findall(r"\{(\w+)\}", sentence)}
     assert {*PHRASES, *LISTS, *NUMBERS, *SHAPES} <= used
+
+
+@pytest.mark.parametrize("marks", [["?"], ["?", "unknown"]])
+def test_what_the_reader_doubts_is_said_in_german(marks):
+    """Each warning that a person at the page of a new campaign can meet has a translation."""
+    cells = [*marks, "Ja", "ja", *["nein"] * 20]
+    doses = [-999, -999, *range(10, len(cells) + 8)]
+    lines = [f"P{k},{dose},{cell},{k % 12}" for k, (dose, cell) in enumerate(zip(doses, cells, strict=True))]
+    text = "\n".join(["id,dose,smoker,days", *lines]).encode()
+    with speaking("pages"), pytest.warns(ReadWarning) as caught:
+        Table.read(FileBytes("t.csv", text), target="days", row_id="id")
+    found = [said_or_none(str(each.message), "de") for each in caught]
+    assert len(found) == 4
+    assert not [str(each.message) for each, text in zip(caught, found, strict=True) if text is None]
+    assert not any(word in text for text in found for word in (" or ", " if ", " are ", "categories"))

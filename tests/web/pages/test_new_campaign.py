@@ -1,5 +1,7 @@
 """A campaign begins from the files that people choose, once they have seen how they are read."""
 
+import pytest
+
 from cellworth.campaign import Campaign
 from tests.web.pages.studies import CLINIC, names_in
 
@@ -138,6 +140,33 @@ def test_a_german_table_and_price_list_are_read_alike_and_rows_are_named(fresh):
     manage = fresh.look("/campaigns/werte/manage")
     new = {"prices": ("p.csv", b"column;price\n(other columns);2,75\n", "text/csv")}
     assert "The prices are changed" in fresh.send(manage.form("/prices"), files=new).text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_spreadsheets_text_file_is_read_without_typing_how(fresh, encoding):
+    lines = "".join(f"P{k};{k},5;{'ja' if k % 2 else ''};{'Ü' if k % 3 else 'ß'}\n" for k in range(30))
+    table = ("werte.csv", f"Patient;Dosis µg;Raucher;Befund\n{lines}".encode(encoding), "text/csv")
+    page = settings(fresh, table=table)
+    assert "30 rows, 3 columns" in page.text
+    assert begin_form(page).fields["row_id"] == "Patient"
+
+
+def test_what_the_reader_doubts_is_said_before_anything_is_fixed(fresh):
+    """Where nobody sees a terminal, a -999 would be taken for a dose, and two spellings for two answers."""
+    rows = "".join(
+        f"P{k},{-999 if k == 3 else k},{'Ja' if k == 5 else 'ja' if k % 2 else '?'},{k % 2}\n"
+        for k in range(30)
+    )
+    page = settings(fresh, table=("t.csv", f"id,dose,smoker,y\n{rows}".encode(), "text/csv"))
+    assert "new-doubts" in page.ids
+    for said in (
+        "-999, in row 'P3' (line 5), is far outside the other numbers",
+        "'?' is read as a category",
+        "'Ja', 'ja' differ only in capitals",
+    ):
+        assert said in page.text
+    again = fresh.send(begin_form(page), act="look", missing="-999 ?", **{"categories.1": "ja, Ja"})
+    assert "new-doubts" not in again.ids
 
 
 def test_a_column_with_one_text_asks_for_the_others_before_they_are_refused(fresh):

@@ -152,6 +152,9 @@ class Status(Totals):
         """How much the score has risen since the first point; None if there is only one."""
         return self.history[-1].gain if len(self.history) > 1 else None
 
+    def __str__(self) -> str:
+        return self.describe()
+
     def describe(self) -> str:
         """Return the status as lines of text."""
         of_budget = "no budget"
@@ -169,7 +172,8 @@ class Status(Totals):
             return "\n".join([*lines, f"score  none: {self.note}"])
         lines.append(f"{self.metric:<6} {_in_words(self.score)}; {self.note}")
         if self.gain is not None:
-            since = f"event {first}" if (first := self.history[0].number) else "the start"
+            first = self.history[0].number
+            since = f"event {first}" if first else "the start"
             lines.append(f"gain   {_in_words(self.gain, sign='+')}, since {since}")
             lines.append(f"       {'spent':>10} {'cells':>7} {self.metric:>7}  95 % interval")
             lines += [
@@ -188,9 +192,10 @@ class Status(Totals):
         """Describe in one sentence what more money is expected to bring."""
         expected = self.forecast
         if expected.gain is None:
+            paid = int((np.diff([point.spent for point in self.history]) > 0).sum())
             return {
                 "too early": f"too early to tell: a forecast needs {LEAST_SCORES} rounds with answers that "
-                f"cost money; so far there were {self._steps()}",
+                f"cost money; so far there were {paid}",
                 "nothing left": "nothing is left to buy",
             }.get(expected.verdict, "no forecast without a score")
         so_much = f"the next {self.text(expected.money or 0.0)} is expected to bring"
@@ -202,10 +207,6 @@ class Status(Totals):
         if expected.gain.value < VISIBLE:
             return f"{so_much} less than {most}"
         return f"{so_much} about {shown(expected.gain.value, '.3f')}, less than {most}, perhaps nothing"
-
-    def _steps(self) -> int:
-        """Return how many steps of the curve cost money."""
-        return int((np.diff([point.spent for point in self.history]) > 0).sum())
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data."""

@@ -33,6 +33,15 @@ SAME: tuple[str, ...] = (
     message("categories"),
     message("unit"),
     message("description"),
+    # What the reader of a table doubts.
+    message("{names} differ only in capitals, spaces or dashes, and count as different categories."),
+    message("{names} is read as a category like any other."),
+    message("{names} are read as categories like any others."),
+    message("{value}, in row {row} (line {line}), is far outside the other numbers, {low} to {high}."),
+    message(
+        "{value}, in row {row} (line {line}) and {n} more, is far outside the other numbers, {low} to {high}."
+    ),
+    message("{n} different whole numbers, from {low} to {high}, are read as classes without order."),
     # Files that cannot be read.
     message("Add rows."),
     message("expected a header with {names}; {field} {thing}.{hint}"),
@@ -299,6 +308,25 @@ SENTENCES: dict[str, str] = {
     "not like categories.": message(
         "{n} different texts in {total} known values, such as {text}, look like names and "
         "not like categories."
+    ),
+    "Write them alike if they mean the same; "
+    "to keep them and silence this, name all categories in {setting}.": message(
+        "Write them alike if they mean the same; if not, name all of them in {setting}."
+    ),
+    "If it marks a hole, say {setting}; "
+    "to keep it and silence this, name all categories in {other}.": message(
+        "If it marks a missing value, write {setting}; if not, name all that may come in {other}."
+    ),
+    "If they mark a hole, say {setting}; "
+    "to keep them and silence this, name all categories in {other}.": message(
+        "If they mark missing values, write {setting}; if not, name all that may come in {other}."
+    ),
+    "If it marks a hole, say {setting}; "
+    "to keep it and silence this, state the range of the column in {other}.": message(
+        "If it marks a missing value, write {setting}; if not, state the range in {other}."
+    ),
+    "Set {setting} if they are amounts, or {other} if they are classes.": message(
+        "Choose {setting} if they are amounts, or {other} if they are classes."
     ),
     "the only text is {text}, so guesses and answers can be no other yet.": message(
         "The only text is {text}, so guesses and answers can be no other yet."

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
+import threading
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
@@ -13,7 +16,7 @@ from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
 from cellworth import strategy as strategies
-from cellworth.errors import CellworthError, ParameterError
+from cellworth.errors import CellworthError, ParameterError, ReadWarning
 from cellworth.prices import Prices
 from cellworth.report.row_summaries import written
 from cellworth.table import Table
@@ -33,6 +36,8 @@ router = APIRouter(include_in_schema=False)
 MAY_MANAGE = [require_role("manage"), Depends(check_csrf)]
 PLACE = "a new campaign"
 """What files for a campaign that does not exist yet wait under."""
+_READING = threading.Lock()
+"""Warnings are caught for the whole process, so one table is read at a time."""
 SHOWN_ROWS = 8
 SNIFFED = 100_000
 """Bytes at the beginning of a file that show how it is written."""
@@ -106,6 +111,7 @@ async def settings(
         "lines": [],
         "label": None,
         "rows": [],
+        "doubts": [],
         "note": None,
     }
     try:
@@ -166,7 +172,7 @@ def _typed(form: FormData) -> dict[str, str]:
 
 def _read(file: FileBytes, stated: FileBytes | None, typed: Mapping[str, str]) -> dict[str, Any]:
     """Read the files as they are said to be written; return the table, prices, and what to show of them."""
-    table = Table.read(file, **_keywords(typed))
+    table, doubts = _read_table(file, _keywords(typed))
     prices = _prices(table, stated, typed)
     alone, target = prices.on(table).alone, table.target
     holes = table.holes.mean(axis=0).tolist()
@@ -205,7 +211,15 @@ def _read(file: FileBytes, stated: FileBytes | None, typed: Mapping[str, str]) -
         label["group"] = groups.get(target.name)
     visit = number_text(prices.visit, -1) if prices.visit else ""
     shown = {"from_file": stated is not None, "lines": lines, "label": label, "rows": rows, "visit": visit}
-    return {"table": table, "prices": prices, **shown}
+    return {"table": table, "prices": prices, "doubts": doubts, **shown}
+
+
+def _read_table(file: FileBytes, keywords: Mapping[str, Any]) -> tuple[Table, list[str]]:
+    """Read a table, and return what its reader doubts: a -999 that may mark a hole, two spellings."""
+    with _READING, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ReadWarning)
+        table = Table.read(file, **keywords)
+    return table, [str(each.message) for each in caught if issubclass(each.category, ReadWarning)]
 
 
 def _first_guess(file: FileBytes) -> dict[str, str]:
@@ -216,7 +230,8 @@ def _first_guess(file: FileBytes) -> dict[str, str]:
     some = file.content[:SNIFFED]
     some = some[: some.rfind(b"\n") + 1] or some
     try:
-        text = some.decode("utf-8-sig")
+        is_utf_16 = some.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        text = some.decode("utf-16", "ignore") if is_utf_16 else some.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = some.decode("cp1252", "replace")
         typed["encoding"] = "cp1252"
