@@ -108,7 +108,7 @@ def decide(outlook: Outlook, rule: StopRule | None = None, *, left: float | None
     cost all the same; if less is left, the sentence also says what that would bring.
     """
     if rule is not None and not isinstance(rule, StopRule):
-        raise ParameterError(f"a rule to stop must be a StopRule, such as StopRule(reach=0.99); got {rule!r}")
+        raise ParameterError(f"a rule to stop must be a StopRule; got {rule!r}")
     if outlook.cost <= 0 or outlook.reachable <= outlook.known:
         return StopAdvice(True, "Stop: nothing is left to buy.", 0.0, Estimate(0.0, 0.0, 0.0))
     advice = _verdict(outlook, rule or StopRule())
