@@ -214,7 +214,10 @@ class Source:
 
     def with_ids(self) -> Source:
         """Return the table with blocks that read the ids of their rows, too."""
-        change: Any = lambda block: replace(block, with_ids=True)  # noqa: E731
+
+        def change(block: Any) -> Block:
+            return replace(block, with_ids=True)
+
         return self.with_blocks(change)
 
 

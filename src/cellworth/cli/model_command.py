@@ -135,8 +135,7 @@ def _sentence(fitted: Any, table: Table) -> str:
     from cellworth.model import average_names
 
     name = average_names.shown(fitted.best_candidate_)
-    target = table.target
-    metric = "R2" if target is not None and target.is_number else "AUC"
+    metric = _metric(table)
     complete, at_hand = fitted.complete_rows_score_, fitted.at_hand_score_
     if complete.value != complete.value:
         return f"Chosen: {name}; too few rows are labelled to estimate how well it does."
@@ -153,7 +152,7 @@ def _document(fitted: Any, table: Table, out: Path | None, written: int | None) 
     results = {name: values.tolist() for name, values in fitted.cv_results_.items()}
     return {
         "target": None if target is None else target.name,
-        "metric": "R2" if target is not None and target.is_number else "AUC",
+        "metric": _metric(table),
         "chosen": fitted.best_candidate_,
         "complete_rows": _plain(vars(fitted.complete_rows_score_)),
         "at_hand": _plain(vars(fitted.at_hand_score_)),
@@ -169,6 +168,12 @@ def _document(fitted: Any, table: Table, out: Path | None, written: int | None) 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
     """Return values with None in place of NaN, which JSON lacks."""
     return {name: None if value != value else value for name, value in values.items()}
+
+
+def _metric(table: Table) -> str:
+    from cellworth.table.target import metric_of
+
+    return metric_of(is_number=table.target is not None and table.target.is_number)
 
 
 def _new_rows(path: TextFile, known: Table, missing: Any) -> Table:
